@@ -69,6 +69,6 @@ class MissingExtra(PinyonError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """", did you mean 'x'?" for the known name that looks most like `name`, or an empty text."""
+    """ ", did you mean 'x'?" for the known name that looks most like `name`, or an empty text."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f", did you mean '{found[0]}'?" if found else ""

@@ -47,7 +47,11 @@ class TableSpec:
 
     def empty_sql(self) -> str:
         """A SELECT that gives no rows of this table's types: an empty file list is an error in DuckDB."""
-        return "SELECT " + ", ".join(f"CAST(NULL AS {c.type}) AS {c.name}" for c in self.columns) + " WHERE false"
+        return (
+            "SELECT "
+            + ", ".join(f"CAST(NULL AS {c.type}) AS {c.name}" for c in self.columns)
+            + " WHERE false"
+        )
 
 
 def _arrow_type(sql_type: str) -> pa.DataType:
@@ -181,6 +185,7 @@ FETCHLIST = TableSpec(
         _C("part", "INTEGER", "partition: one fetcher process", nullable=False),
         _C("position", "BIGINT", "order inside the part, hosts interleaved", nullable=False),
         _C("fetch_delay_ms", "BIGINT", "the host's own delay; null: the fetcher's"),
+        _C("not_before", "TIMESTAMPTZ", "Retry-After of its host, from the HostDb"),
     ),
     "what to fetch: every crawldb column as selected, and the place in the list",
 )
@@ -189,6 +194,7 @@ PAGES = TableSpec(
     "pages",
     (
         _C("url", "VARCHAR", "as in the fetch list", nullable=False),
+        *CRAWLDB.columns[1:6],
         _C("outcome", "VARCHAR", "what the fetch met, one of the outcomes", nullable=False),
         _C("http_status", "SMALLINT", "status code; null where there was no answer"),
         _C("fetch_time", "TIMESTAMPTZ", "when the request began", nullable=False),
@@ -217,6 +223,7 @@ HOST_FACTS = TableSpec(
     (
         _C("host", "VARCHAR", "as in crawldb", nullable=False),
         _C("checked_at", "TIMESTAMPTZ", "when the name was looked up", nullable=False),
+        _C("bucket", "INTEGER", "as in crawldb", nullable=False),
         _C("ip", "VARCHAR", "address connected to"),
         _C("dns_failures", "BIGINT", "failed look-ups", nullable=False),
         _C("crawl_delay_ms", "BIGINT", "Crawl-delay for us"),
@@ -239,7 +246,11 @@ LINKS = TableSpec(
         _C("domain", "VARCHAR", "of to_url"),
         _C("bucket", "INTEGER", "of to_url", nullable=False),
         _C("anchor", "VARCHAR", "text of the link"),
-        _C("rel", "VARCHAR", "its rel tokens, lower case; 'redirect' for a redirect, 'canonical', 'sitemap' …"),
+        _C(
+            "rel",
+            "VARCHAR",
+            "its rel tokens, lower case; 'redirect' for a redirect, 'canonical', 'sitemap' …",
+        ),
         _C("from_host", "VARCHAR", "host of from_url"),
         _C("from_domain", "VARCHAR", "domain of from_url"),
         _C("from_score", "FLOAT", "score of from_url when it was generated", nullable=False),
@@ -255,6 +266,8 @@ DOCS = TableSpec(
     "docs",
     (
         _C("url", "VARCHAR", "page", nullable=False),
+        _C("url_key", "BIGINT", "of url", nullable=False),
+        _C("bucket", "INTEGER", "of url", nullable=False),
         _C("parse_status", "VARCHAR", "parsed, skipped (no parser for its type) or failed", nullable=False),
         _C("parse_error", "VARCHAR", "why, if failed or skipped"),
         _C("signature", "BLOB", "md5 of the decoded content"),

@@ -1,0 +1,33 @@
+"""Spellings of DuckDB: parameters and scans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_PARAM = re.compile(r"(?<![:\w]):([a-z]\w*)")
+
+
+def prepared(sql: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The query with `:name` as `$name`, and of the parameters those it uses: DuckDB refuses others."""
+    used = {name: params[name] for name in _PARAM.findall(sql)}
+    return _PARAM.sub(r"$\1", sql), used
+
+
+def scan(source: Any) -> str | None:
+    """A SELECT over a source that has files, None for one that DuckDB scans itself (Arrow)."""
+    paths = getattr(source, "paths", None)
+    if paths is None:
+        return None
+    if not paths:
+        return str(source.spec.empty_sql())
+    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    columns = ", ".join(source.spec.names)
+    partitioned = any("/bucket=" in path for path in paths)
+    hive = (
+        ", hive_partitioning=true, hive_types={'bucket': 'INTEGER'}"
+        if partitioned
+        else ", hive_partitioning=false"
+    )
+    return f"SELECT {columns} FROM read_parquet([{listed}]{hive})"

@@ -1,0 +1,1 @@
+"""Formats of others: what comes in from them, and goes out to them."""
