@@ -34,14 +34,19 @@ _PARAM = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """A source of a job: Parquet files of one table; none is an empty table."""
+    """A source of a job: Parquet files of one table (none is an empty table), or of it the rows of some buckets."""
 
     spec: TableSpec
     paths: tuple[str, ...]
+    buckets: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, spec: TableSpec, paths: Iterable[str]) -> Files:
         return cls(spec, tuple(paths))
+
+    def only(self, buckets: Iterable[int]) -> Files:
+        """The rows of these buckets, wherever in the files they lie."""
+        return Files(self.spec, self.paths, tuple(buckets))
 
 
 #: What a job reads: files of a table, or an Arrow table (or anything an engine scans like one).

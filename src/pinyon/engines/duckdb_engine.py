@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinyon.engines.workers import Workers
-from pinyon.errors import EngineError
+from pinyon.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
@@ -109,6 +109,21 @@ class DuckDBEngine:
         names = [column[0] for column in cursor.description or []]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
+    def table(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Column names and rows of a query somebody typed."""
+        cursor = self._execute(sql, {}, "query")
+        return [column[0] for column in cursor.description or []], cursor.fetchall()
+
+    def only_reads(self, sql: str) -> bool:
+        """Whether the text is exactly one SELECT. Raises `EngineError` if it is not SQL."""
+        import duckdb
+
+        try:
+            statements = self._connection.extract_statements(sql)
+        except duckdb.Error as error:
+            raise EngineError(f"query: {_first_line(error)}", sql) from error
+        return [statement.type for statement in statements] == [duckdb.StatementType.SELECT]
+
     def batches(self, sql: str, params: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
         from pinyon.engines import duckdb_sql
 
@@ -126,12 +141,33 @@ class DuckDBEngine:
         row = self._execute(statement, {}, path.name).fetchone()
         return WrittenFile(path, int(row[1]) if row else 0, path.stat().st_size)
 
+    def export(self, sql: str, path: Path, params: Mapping[str, Any] | None = None) -> int:
+        """Writes a query as .csv, .jsonl or .parquet, by the file's ending; how many rows."""
+        from pinyon.engines import duckdb_sql
+
+        formats = {".csv": "csv, HEADER", ".jsonl": "json", ".json": "json", ".parquet": "parquet"}
+        if path.suffix not in formats:
+            raise UsageError(f"{path}: unknown format '{path.suffix}': wanted {', '.join(formats)}")
+        if not path.parent.is_dir():
+            raise UsageError(f"{path.parent}: there is no such folder")
+        statement, used = duckdb_sql.prepared(sql, params or {})
+        target = str(path).replace("'", "''")
+        row = self._execute(f"COPY ({statement}) TO '{target}' (FORMAT {formats[path.suffix]})", used, path.name)
+        return int((row.fetchone() or [0])[0])
+
+    def confine(self, directory: Path) -> None:
+        """From now on no query reads or writes outside `directory` and the spill folder, nor can that be undone."""
+        folders = ", ".join("'" + str(p.resolve()).replace("'", "''") + "/'" for p in (directory, self._spill))
+        self._execute(f"SET allowed_directories = [{folders}]", {}, "confine")
+        self._execute("SET enable_external_access = false", {}, "confine")
+        self._execute("SET lock_configuration = true", {}, "confine")
+
     def map_parts(self, function: Callable[[P], R], parts: Iterable[P], processes: int = 0) -> Iterator[R]:
         yield from self._workers.map(function, parts, processes)
 
-    def ask_workers_to_stop(self) -> None:
-        """Parts that watch `pinyon.engines.workers.stopping` end early, keeping what they have."""
-        self._workers.ask_to_stop()
+    def stop_workers(self) -> None:
+        """Asks parts to end early, keeping what they have, and waits for them (`workers.stopping`)."""
+        self._workers.stop()
 
     def close(self) -> None:
         self._workers.close()

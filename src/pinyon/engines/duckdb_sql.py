@@ -30,4 +30,5 @@ def scan(source: Any) -> str | None:
         if partitioned
         else ", hive_partitioning=false"
     )
-    return f"SELECT {columns} FROM read_parquet([{listed}]{hive})"
+    only = "" if source.buckets is None else f" WHERE bucket IN ({', '.join(map(str, source.buckets))})"
+    return f"SELECT {columns} FROM read_parquet([{listed}]{hive}){only}"

@@ -78,8 +78,10 @@ class Workers:
             for future in waiting:
                 future.cancel()
 
-    def ask_to_stop(self) -> None:
+    def stop(self) -> None:
+        """Parts that watch `stopping` end early; returns when all processes have ended."""
         self._stop.set()
+        self.close()
 
     def _started(self, size: int) -> ProcessPoolExecutor:
         if self._pool is None or self._size < size:

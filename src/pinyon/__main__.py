@@ -1,0 +1,5 @@
+"""`python -m pinyon`: the same as `pinyon`."""
+
+from pinyon.cli import main
+
+main()

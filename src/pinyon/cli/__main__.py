@@ -1,0 +1,5 @@
+"""`python -m pinyon.cli`: the same as `pinyon`."""
+
+from pinyon.cli import main
+
+main()

@@ -1,0 +1,277 @@
+"""What is done with a turn: ask for a page, or first for the robots.txt that says whether it may be asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from pinyon.fetcher import robots
+from pinyon.fetcher.capture import Normalise, base_headers, captured, page_request, undone, validators
+from pinyon.fetcher.config import FetcherConfig
+from pinyon.fetcher.dispatch import Dispatcher
+from pinyon.fetcher.facts import Facts
+from pinyon.fetcher.frontier import Frontier
+from pinyon.fetcher.jobs import Job, PageJob, RobotsJob
+from pinyon.fetcher.model import Capture, FetchItem, Sink
+from pinyon.fetcher.outcomes import FAILURES
+from pinyon.fetcher.pace import Bandwidth
+from pinyon.fetcher.politeness import Turn, Verdict
+from pinyon.fetcher.robots_book import Known, Moved, RobotsBook, judge
+from pinyon.fetcher.robots_cache import RobotsRecord
+from pinyon.fetcher.transport import Answer, Request, Transport, can_be_sent
+from pinyon.urls import host_of
+
+#: A connection is kept for the next request to its host if that comes within this time.
+_WORTH_KEEPING_S = 15.0
+#: After so many decisions without a request, others get the processor.
+_BREATH = 64
+_MAX_FOLLOWED = 100_000
+
+KeyOf = Callable[[str], Awaitable[str]]
+
+
+class Tally:
+    """Counts of one run."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.captured = 0
+        self.requests = 0
+        self.robots_requests = 0
+        self.received_bytes = 0
+
+
+class Workshop:
+    """What all workers of a run share. `work` is one worker's day."""
+
+    def __init__(
+        self,
+        config: FetcherConfig,
+        sink: Sink,
+        transport: Transport,
+        frontier: Frontier,
+        dispatcher: Dispatcher,
+        book: RobotsBook,
+        *,
+        key_of: KeyOf,
+        normalise: Normalise,
+        blocked: Callable[[FetchItem], bool] | None,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self.tally = Tally()
+        self.facts = Facts(clock)
+        self._config = config
+        self._sink = sink
+        self._transport = transport
+        self._frontier = frontier
+        self._politeness = frontier.politeness
+        self._dispatcher = dispatcher
+        self._book = book
+        self._key_of = key_of
+        self._normalise = normalise
+        self._blocked = blocked
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._headers = base_headers(config)
+        self._bandwidth = Bandwidth(config.bandwidth_bytes_s)
+        self._parked: dict[str, list[tuple[str, PageJob]]] = {}
+        self._followed: set[str] = set()
+        self._breath = 0
+
+    async def work(self) -> None:
+        """Takes turns until there are none."""
+        while (turn := await self._dispatcher.next()) is not None:
+            if isinstance(turn.job, RobotsJob):
+                await self._robots_turn(turn, turn.job)
+            else:
+                await self._page_turn(turn, turn.job)
+
+    def _give_back(self, turn: Turn[Job], verdict: Verdict, retry_after_s: float | None = None) -> None:
+        self._politeness.release(turn, self._loop.time(), verdict, retry_after_s)
+        self._dispatcher.wake()
+
+    # -- pages ----------------------------------------------------------------------------------------------------
+
+    async def _page_turn(self, turn: Turn[Job], job: PageJob) -> None:
+        self.facts.met(job.item.host)
+        refusal = self._refused(turn, job)
+        if refusal is None and self._config.obey_robots:
+            authority = authority_of(job.url)
+            known = self._book.look(authority, self._clock())
+            if known is None:
+                await self._park(turn, job, authority)
+                return
+            refusal = self._forbidden(turn, job, known)
+        if refusal is None:
+            await self._fetch_page(turn, job)
+            return
+        self._give_back(turn, Verdict.UNUSED)
+        self._emit(job, undone(job.item, job.url, *refusal, self._clock(), job.kind))
+        await self._breathe()
+
+    async def _breathe(self) -> None:
+        """A host with a million forbidden URLs must not keep everybody from reading their sockets."""
+        self._breath += 1
+        if self._breath % _BREATH == 0:
+            await asyncio.sleep(0)
+
+    def _refused(self, turn: Turn[Job], job: PageJob) -> tuple[str, str | None] | None:
+        """Outcome and reason of a page that is not asked for, whatever its host's robots.txt says."""
+        if turn.ended is not None:
+            self.facts.ended(job.item.host, turn.ended)
+            return "host_failing", turn.ended
+        if self._blocked is not None and self._blocked(job.item):
+            return "blocked", None
+        if not can_be_sent(job.url):
+            return "filtered", "not an http(s) URL, or characters that cannot be sent"
+        return None
+
+    def _forbidden(self, turn: Turn[Job], job: PageJob, known: Known) -> tuple[str, str | None] | None:
+        """Why robots.txt keeps us from this page; None: it does not, and its delay is kept from here on."""
+        if known.rules is None:
+            return known.outcome, known.error
+        if not known.rules.allowed(job.url):
+            return "robots_denied", f"robots.txt: {known.rules.decide(job.url).line}"
+        delay_s, most = known.rules.crawl_delay_s, self._config.max_crawl_delay_s
+        if delay_s is not None:
+            if most is not None and delay_s > most:
+                return (
+                    "crawl_delay_too_long",
+                    f"robots.txt asks for {delay_s:g} s, at most {most:g} s are kept",
+                )
+            self._politeness.set_crawl_delay(turn.key, delay_s)
+        return None
+
+    async def _fetch_page(self, turn: Turn[Job], job: PageJob) -> None:
+        keep = self._worth_keeping(turn.key)
+        answer = await self._ask(page_request(job.item, job.url, self._headers, self._config, keep))
+        if self._tried_in_vain(turn, job, answer):
+            return
+        capture = captured(
+            job.url,
+            job.item.position,
+            answer,
+            self._normalise,
+            self._clock(),
+            kind=job.kind,
+            conditional=job.url == job.item.url and bool(validators(job.item)),
+        )
+        self._finish(turn, job.item.host, capture, answer)
+        self._emit(job, capture)
+        self._follow(turn.key, job, capture)
+        await self._pay(answer)
+
+    def _worth_keeping(self, key: str) -> bool:
+        return self._frontier.has_more(key) and self._politeness.pause_s(key) <= _WORTH_KEEPING_S
+
+    async def _ask(self, request: Request) -> Answer:
+        answer = await self._transport.fetch(request)
+        self.tally.requests += answer.sent
+        self.tally.received_bytes += len(answer.body) + len(answer.response_head)
+        return answer
+
+    def _tried_in_vain(self, turn: Turn[Job], job: PageJob | RobotsJob, answer: Answer) -> bool:
+        """A kept connection had been closed meanwhile: the host is asked once more, after its delay."""
+        if not answer.stale or job.tries:
+            return False
+        job.tries += 1
+        self._politeness.put_back(turn.key, [job])
+        self._give_back(turn, Verdict.ANSWERED)
+        return True
+
+    def _finish(self, turn: Turn[Job], host: str, capture: Capture, answer: Answer) -> None:
+        """Gives the turn back: what was met decides how long the host is left alone."""
+        self.facts.asked(host, capture, answer.sent)
+        if not answer.sent:
+            self._give_back(turn, Verdict.UNUSED)
+            return
+        failed = capture.outcome in FAILURES
+        wait_s = (capture.retry_at - self._clock()).total_seconds() if capture.retry_at is not None else None
+        self._give_back(turn, Verdict.FAILED if failed else Verdict.ANSWERED, wait_s)
+
+    def _emit(self, job: PageJob, capture: Capture) -> None:
+        if not job.hops:
+            self.tally.captured += 1
+            self.tally.outcomes[capture.outcome] += 1
+        self._sink.capture(capture)
+
+    def _follow(self, key: str, job: PageJob, capture: Capture) -> None:
+        """Redirects within a host are followed at once if so set, each target once in a run."""
+        target = capture.redirect_to
+        if target is None or job.hops >= self._config.redirect_max or target in self._followed:
+            return
+        if host_of(target) != job.item.host or len(self._followed) >= _MAX_FOLLOWED:
+            return
+        self._followed.add(target)
+        self._politeness.put_back(key, [PageJob(job.item, target, job.hops + 1)])
+        self._dispatcher.wake()
+
+    async def _pay(self, answer: Answer) -> None:
+        wait_s = self._bandwidth.take(len(answer.body), self._loop.time())
+        if wait_s > 0:
+            await asyncio.sleep(wait_s)
+
+    # -- robots.txt -----------------------------------------------------------------------------------------------
+
+    async def _park(self, turn: Turn[Job], job: PageJob, authority: str) -> None:
+        """The page waits aside for its robots.txt; who comes first uses this turn to ask for it."""
+        parked = self._parked.setdefault(authority, [])
+        parked.append((turn.key, job))
+        if len(parked) == 1:
+            await self._robots_turn(turn, RobotsJob(authority, f"{authority}/robots.txt"))
+        else:
+            self._give_back(turn, Verdict.UNUSED)
+
+    async def _robots_turn(self, turn: Turn[Job], job: RobotsJob) -> None:
+        if turn.ended is not None:
+            self._give_back(turn, Verdict.UNUSED)
+            record = RobotsRecord(job.authority, "unavailable", self._clock(), error=turn.ended)
+            self._learn(record)
+            return
+        keep = job.hop == 0 and self._politeness.pause_s(turn.key) <= _WORTH_KEEPING_S
+        answer = await self._ask(Request(job.url, self._headers, robots.MAX_BYTES, keep_alive=keep))
+        self.tally.robots_requests += answer.sent
+        if self._tried_in_vain(turn, job, answer):
+            return
+        capture = captured(
+            job.url, -1, answer, self._normalise, self._clock(), kind="robots", conditional=False
+        )
+        verdict = judge(job.authority, job.url, job.hop, answer, capture.outcome, self._normalise)
+        if isinstance(verdict, Moved):
+            self._finish(turn, host_of(job.url) or "", capture, answer)
+            await self._ask_elsewhere(RobotsJob(job.authority, verdict.url, job.hop + 1))
+        else:
+            # Learnt before the turn is given back, so that the Crawl-delay counts from this very request on.
+            self._learn(verdict, turn.key)
+            self._finish(turn, host_of(job.url) or "", capture, answer)
+        self._sink.capture(capture)
+
+    async def _ask_elsewhere(self, job: RobotsJob) -> None:
+        """The host a robots.txt has moved to has its own delay: the question takes its place in that queue."""
+        key = await self._key_of(host_of(job.url) or "")
+        self._politeness.put_back(key, [job])
+        self._dispatcher.wake()
+
+    def _learn(self, record: RobotsRecord, key: str | None = None) -> None:
+        known = self._book.learn(record, self._clock())
+        for parked_key, job in reversed(self._parked.pop(record.authority, [])):
+            self.facts.robots(job.item.host, known)
+            if known.rules is not None and known.rules.crawl_delay_s is not None:
+                self._politeness.set_crawl_delay(parked_key, known.rules.crawl_delay_s)
+            self._politeness.put_back(parked_key, [job], delay_s=delay_s(job.item))
+        self._dispatcher.wake()
+
+
+def authority_of(url: str) -> str:
+    """Scheme, host and port of a normalised http(s) URL, without user and password: what a robots.txt speaks for."""
+    scheme, _, rest = url.partition("://")
+    for mark in "/?#":
+        rest = rest.partition(mark)[0]
+    return f"{scheme}://{rest.rpartition('@')[2]}"
+
+
+def delay_s(item: FetchItem) -> float | None:
+    """The delay an item's host has of its own, in seconds."""
+    return None if item.fetch_delay_ms is None else item.fetch_delay_ms / 1000

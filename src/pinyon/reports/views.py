@@ -1,0 +1,45 @@
+"""The tables of a crawl under their names, for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pinyon.crawl import Crawl
+from pinyon.errors import UsageError
+from pinyon.jobs import Files
+from pinyon.store import Segment
+from pinyon.tables import CRAWLDB, DOCS, FETCHLIST, HOST_FACTS, HOSTDB, LINKS, PAGES, TableSpec
+
+OF_SEGMENTS: dict[str, TableSpec] = {
+    "fetchlist": FETCHLIST,
+    "pages": PAGES,
+    "hosts": HOST_FACTS,
+    "links": LINKS,
+    "docs": DOCS,
+}
+
+
+def bind(crawl: Crawl, segments: Sequence[Segment] | None = None, at_version: int | None = None) -> None:
+    """Makes crawldb (or an older version of it), hostdb and the tables of segments (all by default) readable."""
+    chosen = list(crawl.segments) if segments is None else segments
+    tables = {
+        "crawldb": Files.of(CRAWLDB, crawl.store.current(CRAWLDB, at_version).paths()),
+        "hostdb": Files.of(HOSTDB, crawl.store.current(HOSTDB).paths()),
+    }
+    for name, spec in OF_SEGMENTS.items():
+        tables[name] = Files.of(spec, [path for segment in chosen for path in segment.files(name)])
+    crawl.engine.bind(tables)
+
+
+def dump_columns(spec: TableSpec) -> str:
+    """The columns as they go into text files: bytes as hexadecimal digits."""
+    return ", ".join(
+        f"lower(hex({c.name})) AS {c.name}" if c.type == "BLOB" else c.name for c in spec.columns
+    )
+
+
+def check_what(what: str) -> TableSpec:
+    """The table of a segment by name; `UsageError` if there is none."""
+    if what not in OF_SEGMENTS:
+        raise UsageError(f"'{what}': wanted one of {', '.join(OF_SEGMENTS)}")
+    return OF_SEGMENTS[what]
