@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import jexl_context
+import jexl_evaluator
 import jexl_trees
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -73,7 +74,7 @@ def test_every_recorded_case_gives_on_spark_what_it_gives_on_duckdb(spark: Any) 
 def test_random_expressions_give_on_spark_what_the_obvious_evaluator_gives(spark: Any) -> None:
     trees: list[Tree] = []
 
-    @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(jexl_trees.values(3))
     def collect(tree: Tree) -> None:
         trees.append(tree)
@@ -83,3 +84,41 @@ def test_random_expressions_give_on_spark_what_the_obvious_evaluator_gives(spark
     for tree, text, got in zip(trees, texts, _on_spark(spark, texts), strict=True):
         expected = [answer(tree, row) for row in ROWS]
         assert all(map(same, got, expected)), f"{text}: {got} instead of {expected}"
+
+
+def test_a_pattern_answers_on_spark_as_on_duckdb(spark: Any) -> None:
+    patterns = [
+        ".+",
+        "(?s).+",
+        "(?i)[a-f]+",
+        r"\w+",
+        r".*\bé?b.*",
+        r"\S+",
+        r"a$.?",
+        r"[^\d&-]+",
+        "(a|b)*",
+        "K",
+    ]
+    texts = [
+        "ab",
+        "a\nb",
+        "a\rb",
+        "a\u0085b",
+        "a\u000bb",
+        "AB",
+        "éb",
+        "a",
+        "a\n",
+        "a&&b",
+        "\u212a",
+        "1-b",
+        "",
+    ]
+    expressions = [
+        f"{jexl_evaluator.literal(text)} =~ {jexl_evaluator.literal(pattern)}"
+        for pattern in patterns
+        for text in texts
+    ]
+    with jexl_context.table() as connection:
+        on_duckdb = [jexl_context.evaluated(connection, text) for text in expressions]
+    assert [values[0] for values in _on_spark(spark, expressions)] == on_duckdb

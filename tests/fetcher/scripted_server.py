@@ -81,7 +81,10 @@ class ScriptedServer:
         self._writers.append(writer)
         self.connections += 1
         number = self.connections
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+        # A cancelled task is told to the loop's error handler by asyncio: it ends here instead.
+        with contextlib.suppress(
+            ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ssl.SSLError, asyncio.CancelledError
+        ):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 seen = _seen(head, number)
@@ -97,9 +100,7 @@ class ScriptedServer:
                 else:
                     await answer(reader, writer)
                     break
-        with contextlib.suppress(ConnectionError, ssl.SSLError, OSError):
-            writer.close()
-            await writer.wait_closed()
+        writer.close()
 
     def paths(self, host: str | None = None) -> list[str]:
         return [seen.path for seen in self.log if host is None or seen.host == host]

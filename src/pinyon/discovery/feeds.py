@@ -35,7 +35,7 @@ class Announcement:
 
 def is_feed(announcement: Announcement) -> bool:
     rels, mime = announcement.rels, announcement.type
-    if "stylesheet" in rels:
+    if "stylesheet" in rels or not announcement.href.strip():
         return False
     if "feed" in rels or "service.feed" in rels:
         return not mime.startswith("text/html")

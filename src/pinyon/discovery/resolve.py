@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from urllib.parse import quote_from_bytes
 
 from pinyon.urls import resolve as join
@@ -11,6 +12,17 @@ _FOLLOWABLE = ("http://", "https://")
 _STRIPPED = "".join(map(chr, range(0x21)))
 #: Bytes of a query that need no escape; everything that is ASCII is left to the join.
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def _as_references(error: UnicodeError) -> tuple[str, int]:
+    """Characters the page's charset lacks, as the URL Standard writes them: escaped numeric references."""
+    assert isinstance(error, UnicodeEncodeError)
+    lacking = error.object[error.start : error.end]
+    return "".join(f"%26%23{ord(character)}%3B" for character in lacking), error.end
+
+
+_REFERENCES = "pinyon.discovery.references"
+codecs.register_error(_REFERENCES, _as_references)
 
 
 class TooLong(ValueError):
@@ -60,7 +72,7 @@ class Resolver:
     def _with_query_in_page_charset(self, href: str) -> str:
         """Browsers send the query, and only the query, in the page's charset: `?q=ü` is `?q=%FC` in Latin-1."""
         path, _, query = href.partition("?")
-        raw = query.encode(self._codec, "xmlcharrefreplace")
+        raw = query.encode(self._codec, _REFERENCES)
         return f"{path}?{quote_from_bytes(raw, safe=_ASCII)}"
 
 

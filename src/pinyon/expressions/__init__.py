@@ -37,7 +37,7 @@ fails (JEXL goes on with a larger kind), -0.0 equals 0, texts are counted and or
 unit, and the case of letters outside ASCII is the engine's.
 """
 
-from pinyon.expressions.compiling import Compiled, compile, explain
+from pinyon.expressions.compiling import Compiled, Want, compile, explain
 from pinyon.expressions.scope import Name, Scope, host_scope, text_type, text_type_sql, url_scope
 from pinyon.expressions.types import Type, widest
 
@@ -46,6 +46,7 @@ __all__ = [
     "Name",
     "Scope",
     "Type",
+    "Want",
     "compile",
     "explain",
     "host_scope",

@@ -134,14 +134,10 @@ class Workshop:
             return known.outcome, known.error
         if not known.rules.allowed(job.url):
             return "robots_denied", f"robots.txt: {known.rules.decide(job.url).line}"
-        delay_s, most = known.rules.crawl_delay_s, self._config.max_crawl_delay_s
-        if delay_s is not None:
-            if most is not None and delay_s > most:
-                return (
-                    "crawl_delay_too_long",
-                    f"robots.txt asks for {delay_s:g} s, at most {most:g} s are kept",
-                )
-            self._politeness.set_crawl_delay(turn.key, delay_s)
+        asked_s, most_s = known.rules.crawl_delay_s or 0.0, self._config.max_crawl_delay_s
+        if most_s is not None and asked_s > most_s:
+            return "crawl_delay_too_long", f"robots.txt asks for {asked_s:g} s, at most {most_s:g} s are kept"
+        self._politeness.set_crawl_delay(turn.key, asked_s)
         return None
 
     async def _fetch_page(self, turn: Turn[Job], job: PageJob) -> None:
@@ -158,9 +154,9 @@ class Workshop:
             kind=job.kind,
             conditional=job.url == job.item.url and bool(validators(job.item)),
         )
+        self._follow(turn.key, job, capture)
         self._finish(turn, job.item.host, capture, answer)
         self._emit(job, capture)
-        self._follow(turn.key, job, capture)
         await self._pay(answer)
 
     def _worth_keeping(self, key: str) -> bool:
@@ -206,7 +202,6 @@ class Workshop:
             return
         self._followed.add(target)
         self._politeness.put_back(key, [PageJob(job.item, target, job.hops + 1)])
-        self._dispatcher.wake()
 
     async def _pay(self, answer: Answer) -> None:
         wait_s = self._bandwidth.take(len(answer.body), self._loop.time())
@@ -226,9 +221,8 @@ class Workshop:
 
     async def _robots_turn(self, turn: Turn[Job], job: RobotsJob) -> None:
         if turn.ended is not None:
+            self._learn(RobotsRecord(job.authority, "unavailable", self._clock(), error=turn.ended))
             self._give_back(turn, Verdict.UNUSED)
-            record = RobotsRecord(job.authority, "unavailable", self._clock(), error=turn.ended)
-            self._learn(record)
             return
         keep = job.hop == 0 and self._politeness.pause_s(turn.key) <= _WORTH_KEEPING_S
         answer = await self._ask(Request(job.url, self._headers, robots.MAX_BYTES, keep_alive=keep))
@@ -240,28 +234,30 @@ class Workshop:
         )
         verdict = judge(job.authority, job.url, job.hop, answer, capture.outcome, self._normalise)
         if isinstance(verdict, Moved):
-            self._finish(turn, host_of(job.url) or "", capture, answer)
             await self._ask_elsewhere(RobotsJob(job.authority, verdict.url, job.hop + 1))
         else:
-            # Learnt before the turn is given back, so that the Crawl-delay counts from this very request on.
-            self._learn(verdict, turn.key)
-            self._finish(turn, host_of(job.url) or "", capture, answer)
+            self._learn(verdict)
+        self._finish(turn, host_of(job.url) or "", capture, answer)
         self._sink.capture(capture)
 
     async def _ask_elsewhere(self, job: RobotsJob) -> None:
         """The host a robots.txt has moved to has its own delay: the question takes its place in that queue."""
         key = await self._key_of(host_of(job.url) or "")
         self._politeness.put_back(key, [job])
-        self._dispatcher.wake()
 
-    def _learn(self, record: RobotsRecord, key: str | None = None) -> None:
+    def _learn(self, record: RobotsRecord) -> None:
+        """Takes in what a robots.txt says, and brings back the pages that waited for it.
+
+        To be called before the turn is given back: so that its Crawl-delay counts from this very request on, and so
+        that there is never a moment in which nothing is queued and nothing under way, which would end the run.
+        """
         known = self._book.learn(record, self._clock())
-        for parked_key, job in reversed(self._parked.pop(record.authority, [])):
+        asked_s = (known.rules.crawl_delay_s if known.rules is not None else None) or 0.0
+        for key, job in reversed(self._parked.pop(record.authority, [])):
             self.facts.robots(job.item.host, known)
-            if known.rules is not None and known.rules.crawl_delay_s is not None:
-                self._politeness.set_crawl_delay(parked_key, known.rules.crawl_delay_s)
-            self._politeness.put_back(parked_key, [job], delay_s=delay_s(job.item))
-        self._dispatcher.wake()
+            if self._config.max_crawl_delay_s is None or asked_s <= self._config.max_crawl_delay_s:
+                self._politeness.set_crawl_delay(key, asked_s)  # else nothing will be asked, nor waited for
+            self._politeness.put_back(key, [job], delay_s=delay_s(job.item))
 
 
 def authority_of(url: str) -> str:

@@ -1,0 +1,1 @@
+{"html": "<meta charset=gbk><a href='/x'>x</a>"}
