@@ -53,6 +53,9 @@ def _complement(ranges: _Ranges) -> _Ranges:
 _CLASSES: dict[str, _Ranges] = {"d": _DIGITS, "w": _WORD, "s": _SPACE}
 _CLASSES |= {name.upper(): _complement(ranges) for name, ranges in list(_CLASSES.items())}
 
+# RE2 takes [Kk] for a k of any case, and in `[Kk]|a` that is the Kelvin sign too; with [Ss] it is the long s.
+_FOLDED_PAIRS: list[_Ranges] = [[(ord(c), ord(c)), (ord(c) + 32, ord(c) + 32)] for c in "KS"]
+
 # RE2 knows no look-around but an ASCII \b; Java's \b was not ASCII before version 19, but it has look-around.
 _JAVA_B = "(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))"
 _JAVA_NOT_B = "(?:(?<=[0-9A-Z_a-z])(?=[0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?![0-9A-Z_a-z]))"
@@ -74,7 +77,7 @@ def check_regex(pattern: str) -> None:
 
     Raises ValueError, "position N: reason", N from 1; the caller knows where the pattern stands and says so.
     """
-    import re2  # type: ignore[import-untyped]
+    import re2
 
     options = re2.Options()
     options.log_errors = False
@@ -108,6 +111,8 @@ def _class(ranges: _Ranges, negated: bool = False) -> str:
     """The ranges as one class, or as the character itself if it is only one."""
     if not negated and len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return _char(ranges[0][0])
+    if not negated and ranges in _FOLDED_PAIRS:
+        return f"(?:{chr(ranges[0][0])}|{chr(ranges[1][0])})"
     inside = "".join(_char(low) if low == high else f"{_char(low)}-{_char(high)}" for low, high in ranges)
     return f"[{'^' if negated else ''}{inside}]"
 

@@ -158,6 +158,10 @@ class Generate:
         None, "", "the time to go by: ISO 8601 or epoch milliseconds", nutch="generate.curTime"
     )
     filter: bool = _s(True, "", "apply the URL filters again", nutch="generate.filter")
+    from_list: str | None = _s(None, "path", "only the URLs of this file, one a line")
+    preset: str | None = _s(None, "", "a set of these settings by name: 'classic' is Nutch's first generator")
+    plan: str = _s("auto", "", "shape of the selection: join and windows, or one sort of both inputs",
+                   choices=("auto", "join", "secondary-sort"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,7 +507,7 @@ def _from_nutch_value(spec: Spec, text: str, origin: str) -> Any:
     if spec.nutch == "partition.url.mode" or spec.nutch == "fetcher.queue.mode":
         return text.removeprefix("by").lower()
     if spec.nutch == "generate.hostdb":
-        return text or "off"
+        return "on" if text else "off"
     if spec.kind in (int, float) and spec.nutch_factor != 1:
         try:
             return spec.kind(float(text) * spec.nutch_factor)

@@ -20,7 +20,9 @@ class TestOrder:
         parsed = page(codecs.BOM_UTF8 + _html(_RUSSIAN).encode(), charset="windows-1251")
         assert (parsed.charset, parsed.title) == ("utf-8", _RUSSIAN)
 
-    @pytest.mark.parametrize(("bom", "codec"), [(codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be")])
+    @pytest.mark.parametrize(
+        ("bom", "codec"), [(codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be")]
+    )
     def test_so_does_that_of_utf16(self, bom: bytes, codec: str) -> None:
         parsed = page(bom + _html(_RUSSIAN).encode(codec), charset="utf-8")
         assert (parsed.charset, parsed.title, parsed.kind) == (codec, _RUSSIAN, "html")
@@ -33,7 +35,9 @@ class TestOrder:
         parsed = page(_html("\xe4\xf6\xfc", "<meta charset=iso-8859-5>").encode("latin-1"))
         assert (parsed.charset, parsed.title) == ("iso-8859-5", "фіќ")
 
-    @pytest.mark.parametrize("header", ["nonsense", "", "utf-7", "hz-gb-2312", "base64", "\ud800", "x" * 10_000])
+    @pytest.mark.parametrize(
+        "header", ["nonsense", "", "utf-7", "hz-gb-2312", "base64", "\ud800", "x" * 10_000]
+    )
     def test_a_label_nobody_knows_is_passed_over(self, header: str) -> None:
         body = _html(_RUSSIAN, "<meta charset=windows-1251>").encode("cp1251")
         assert page(body, charset=header).charset == "windows-1251"
@@ -46,7 +50,6 @@ class TestDeclarations:
             '<meta charset="windows-1251">',
             "<META CHARSET = 'Windows-1251' />",
             "<meta charset=cp1251>",
-            "<meta charset=windows-1251 name=x-unusual-order>"[:29] + ">",
             '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">',
             '<meta content="text/html;charset=windows-1251" http-equiv=content-type>',
             '<meta httpequiv="Content-Type" content="text/html; charset=windows-1251">',
@@ -146,10 +149,12 @@ class TestGuesses:
         ("big5-hkscs", "big5", b"\x88\x62", "\u00ca\u0304"),
         ("cp866", "ibm866", b"\x80", "А"),
         ("koi8-u", "koi8-u", b"\xa4", "є"),
-        ("iso-2022-jp", "iso-2022-jp", b"\x1b$B$\"\x1b(B", "あ"),
+        ("iso-2022-jp", "iso-2022-jp", b'\x1b$B$"\x1b(B', "あ"),
         ("utf-16", "utf-16le", "ä".encode("utf-16le"), "ä"),
     ],
 )
-def test_a_label_means_what_the_encoding_standard_says(label: str, charset: str, raw: bytes, text: str) -> None:
+def test_a_label_means_what_the_encoding_standard_says(
+    label: str, charset: str, raw: bytes, text: str
+) -> None:
     parsed = page(raw, charset=label, content_type="text/plain")
     assert (parsed.charset, parsed.text) == (charset, text)

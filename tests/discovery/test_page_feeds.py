@@ -83,7 +83,9 @@ def test_one_address_with_two_types_is_one_feed() -> None:
 
 
 def test_the_first_type_that_is_a_feeds_counts() -> None:
-    body = f'<link rel=alternate type=text/html href=feed><link rel=alternate type="{_RSS}" title=T href=feed>'
+    body = (
+        f'<link rel=alternate type=text/html href=feed><link rel=alternate type="{_RSS}" title=T href=feed>'
+    )
     assert page(body).feeds == [FeedLink("http://site.test/dir/feed", "T", _RSS)]
 
 
@@ -144,9 +146,17 @@ class TestLinkHeader:
     def test_gives_the_canonical_address_where_the_page_has_none(self) -> None:
         header = '<https://site.test/c>; rel="canonical"'
         assert page("x", link_header=header).canonical == "https://site.test/c"
-        assert page("%PDF", content_type="application/pdf", link_header=header).canonical == "https://site.test/c"
+        assert (
+            page("%PDF", content_type="application/pdf", link_header=header).canonical
+            == "https://site.test/c"
+        )
         assert page("<link rel=canonical href=/own>", link_header=header).canonical == "http://site.test/own"
 
     def test_of_any_length_is_read_in_no_time(self) -> None:
-        for header in ("<" * 1_000_000, ";" * 1_000_000, '</f>; x="' + "\\" * 999_999, "</f>" + " ;" * 500_000):
+        for header in (
+            "<" * 1_000_000,
+            ";" * 1_000_000,
+            '</f>; x="' + "\\" * 999_999,
+            "</f>" + " ;" * 500_000,
+        ):
             assert page("", link_header=header, url=URL).status == "parsed"

@@ -61,12 +61,16 @@ def test_what_is_skipped_says_why() -> None:
     assert page(b"\0", content_type=None).error == "no parser for unknown type"
 
 
-@pytest.mark.parametrize("content_type", ["text/html", "text/plain", "application/pdf", "application/rss+xml"])
+@pytest.mark.parametrize(
+    "content_type", ["text/html", "text/plain", "application/pdf", "application/rss+xml"]
+)
 def test_the_signature_is_of_the_bytes_alone(content_type: str) -> None:
     body = "Wörter <a href=x>x</a>".encode()
     expected = hashlib.md5(body).digest()
     assert page(body, content_type=content_type).signature == expected
-    assert page(body, content_type=content_type, charset="latin-1", url="http://x.test/").signature == expected
+    assert (
+        page(body, content_type=content_type, charset="latin-1", url="http://x.test/").signature == expected
+    )
 
 
 class TestTitle:
@@ -104,7 +108,9 @@ class TestLanguage:
             ("words", None, None),
         ],
     )
-    def test_it_is_the_pages_word_or_the_headers(self, body: str, header: str | None, language: str | None) -> None:
+    def test_it_is_the_pages_word_or_the_headers(
+        self, body: str, header: str | None, language: str | None
+    ) -> None:
         assert page(body, content_language=header).language == language
 
 
@@ -149,7 +155,9 @@ class TestRefresh:
         body = f"<meta http-equiv=refresh content='{content.replace(chr(39), '&#39;')}'>"
         assert page(body).refresh_to == f"http://site.test{target}"
 
-    @pytest.mark.parametrize("content", ["", "5", "5;", "url=/x", "x; url=/x", "0;url=javascript:x", "0;url=#a", "0;url="])
+    @pytest.mark.parametrize(
+        "content", ["", "5", "5;", "url=/x", "x; url=/x", "0;url=javascript:x", "0;url=#a", "0;url="]
+    )
     def test_what_leads_nowhere_is_none(self, content: str) -> None:
         assert page(f"<meta http-equiv=refresh content='{content}'>").refresh_to is None
 
@@ -161,7 +169,9 @@ class TestRefresh:
 
 
 class TestText:
-    _ARTICLE = "<p>" + "A paragraph of the article, long enough to be taken for one by anybody who reads it. " * 3
+    _ARTICLE = (
+        "<p>" + "A paragraph of the article, long enough to be taken for one by anybody who reads it. " * 3
+    )
     _BODY = f"""<title>T</title><nav><ul><li><a href=1>Menu one</a></li><li><a href=2>Menu two</a></li></ul></nav>
         <main><article><h1>Heading</h1>{_ARTICLE}<script>var scripted</script>{_ARTICLE}</article></main>
         <footer><a href=3>Imprint</a></footer>"""

@@ -62,7 +62,9 @@ def test_links_come_from_a_area_and_frames() -> None:
 
 
 def test_other_elements_give_links_if_asked_for() -> None:
-    body = "<a href=1></a><img src=2><script src=3></script><link rel=stylesheet href=4><form action=5></form>"
+    body = (
+        "<a href=1></a><img src=2><script src=3></script><link rel=stylesheet href=4><form action=5></form>"
+    )
     limits = Limits(link_tags=frozenset({"img", "script", "link", "form"}))
     assert [link.url[-1] for link in page(body, limits=limits).links] == ["2", "3", "4", "5"]
 
@@ -87,7 +89,9 @@ class TestBase:
         assert urls(body) == ["http://site.test/x/a", "http://site.test/b", "http://site.test/x/c"]
 
     def test_the_second_base_is_ignored(self) -> None:
-        assert urls("<base target=_top><base href=/x/><base href=/y/><a href=a></a>") == ["http://site.test/x/a"]
+        assert urls("<base target=_top><base href=/x/><base href=/y/><a href=a></a>") == [
+            "http://site.test/x/a"
+        ]
 
     def test_a_base_may_lie_on_another_site(self) -> None:
         assert urls("<base href=https://cdn.test/d/f><a href=a></a>") == ["https://cdn.test/d/a"]
@@ -95,7 +99,9 @@ class TestBase:
     def test_a_base_counts_for_links_before_it(self) -> None:
         assert urls("<a href=a></a><base href=/x/>") == ["http://site.test/x/a"]
 
-    @pytest.mark.parametrize("base", ["", "data:,x", "javascript:1", "http://[", "mailto:x", "/" + "x" * 3000])
+    @pytest.mark.parametrize(
+        "base", ["", "data:,x", "javascript:1", "http://[", "mailto:x", "/" + "x" * 3000]
+    )
     def test_a_base_nothing_can_be_joined_to_is_ignored(self, base: str) -> None:
         assert urls(f"<base href='{base}'><a href=a></a>") == ["http://site.test/dir/a"]
 
@@ -174,7 +180,10 @@ class TestLimits:
         assert parsed.links_dropped == 1
 
     def test_a_negative_limit_is_none(self) -> None:
-        assert len(page("".join(f"<a href={n}>x</a>" for n in range(300)), limits=Limits(max_links=-1)).links) == 300
+        assert (
+            len(page("".join(f"<a href={n}>x</a>" for n in range(300)), limits=Limits(max_links=-1)).links)
+            == 300
+        )
         assert page("<a href=x>x</a>", limits=Limits(max_links=0)).links_dropped == 1
 
 

@@ -49,7 +49,14 @@ def test_under_noindex_no_text_is_kept_but_links_are() -> None:
 
 @pytest.mark.parametrize(
     ("name", "obeyed"),
-    [("pinyon", True), ("PINYON", True), ("ourbot", True), ("googlebot", False), ("pinyonx", False), ("x", False)],
+    [
+        ("pinyon", True),
+        ("PINYON", True),
+        ("ourbot", True),
+        ("googlebot", False),
+        ("pinyonx", False),
+        ("x", False),
+    ],
 )
 def test_a_meta_element_for_one_robot_is_for_that_robot(name: str, obeyed: bool) -> None:
     parsed = page(f"<meta name={name} content=noindex>", agent_names=["Pinyon/1.0", "ourbot"])

@@ -216,7 +216,7 @@ def beside(value: Any, other: Any) -> Any:
             return number
         if is_nan(number):
             return 0
-        if number != math.floor(number) or not -(2.0**63) <= number < 2.0**63:
+        if number != math.floor(number) or abs(number) >= 9e18:
             raise Failed
         return int(number)
     return float(value) if isinstance(value, int) and isinstance(other, float) else value
@@ -250,10 +250,9 @@ def math_function(name: str, values: list[Any]) -> Any:
             raise Failed
         return value
     if name == "round":
-        rounded = math.floor(value + 0.5)
-        if not -(2**63) <= rounded < 2**63:
+        if abs(value) >= 9e18:
             raise Failed
-        return rounded
+        return math.floor(value + 0.5)
     return float(math.floor(value) if name == "floor" else math.ceil(value))
 
 

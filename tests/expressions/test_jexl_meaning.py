@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -263,3 +265,9 @@ def test_the_result_says_its_type_and_the_names_it_needs() -> None:
     assert (compiled.type, compiled.names_used) == (Type.DECIMAL, {"lang", "fetched"})
     assert not compiled.constant
     assert compile("60 * 1000", jexl_context.SCOPE).constant
+
+
+def test_the_parser_is_loaded_by_the_first_expression_only() -> None:
+    code = "import sys, pinyon.expressions; print('lark' in sys.modules, 'duckdb' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

@@ -74,7 +74,7 @@ def test_every_recorded_case_gives_on_spark_what_it_gives_on_duckdb(spark: Any) 
 def test_random_expressions_give_on_spark_what_the_obvious_evaluator_gives(spark: Any) -> None:
     trees: list[Tree] = []
 
-    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(jexl_trees.values(3))
     def collect(tree: Tree) -> None:
         trees.append(tree)

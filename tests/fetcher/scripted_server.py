@@ -1,9 +1,10 @@
-"""A small HTTP server on a real socket that says exactly what a test tells it to, and logs what it was asked and when."""
+"""A small HTTP server on a real socket that says what a test tells it to, and logs what it was asked and when."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import ssl
 import time
 from collections.abc import Awaitable, Callable
@@ -31,6 +32,15 @@ class Seen:
                 return value.strip()
         return None
 
+
+#: How a connection may end.
+_ENDS = (
+    ConnectionError,
+    asyncio.IncompleteReadError,
+    asyncio.LimitOverrunError,
+    ssl.SSLError,
+    asyncio.CancelledError,
+)
 
 Reply = bytes | Raw
 Script = Callable[[Seen], Reply | Awaitable[Reply]]
@@ -65,13 +75,14 @@ class ScriptedServer:
 
     async def __aexit__(self, *_: object) -> None:
         self._server.close()
+        await asyncio.sleep(0.005)  # lets connections that were just accepted begin
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for writer in self._writers:
             writer.transport.abort()
-        await asyncio.sleep(0)  # lets the transports close their sockets
+        await asyncio.sleep(0.005)  # lets the transports close their sockets
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -82,9 +93,7 @@ class ScriptedServer:
         self.connections += 1
         number = self.connections
         # A cancelled task is told to the loop's error handler by asyncio: it ends here instead.
-        with contextlib.suppress(
-            ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ssl.SSLError, asyncio.CancelledError
-        ):
+        with contextlib.suppress(*_ENDS):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 seen = _seen(head, number)
@@ -108,7 +117,7 @@ class ScriptedServer:
     def gaps(self, *hosts: str) -> list[float]:
         """Seconds between one request to any of `hosts` and the next."""
         times = [seen.at for seen in self.log if not hosts or seen.host.partition(":")[0] in hosts]
-        return [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        return [later - earlier for earlier, later in itertools.pairwise(times)]
 
 
 def _seen(head: bytes, connection: int) -> Seen:
@@ -173,7 +182,10 @@ def config(*servers: ScriptedServer, **changes: object) -> FetcherConfig:
 
 
 async def fetch(
-    server: ScriptedServer, wanted: list[str] | list[FetchItem], sink: ListSink | None = None, **changes: object
+    server: ScriptedServer,
+    wanted: list[str] | list[FetchItem],
+    sink: ListSink | None = None,
+    **changes: object,
 ) -> tuple[ListSink, Summary]:
     """Fetches from one scripted server; keyword arguments are settings, or `fetch_items` arguments."""
     sink = sink or ListSink()

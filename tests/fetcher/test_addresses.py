@@ -47,5 +47,5 @@ def test_what_is_not_an_address_is_denied(text):
 
 
 def test_a_network_that_is_none_is_an_error_that_names_it():
-    with pytest.raises(SettingError, match="'10.0.0.0/99'"):
+    with pytest.raises(SettingError, match=r"'10\.0\.0\.0/99'"):
         AddressPolicy(("10.0.0.0/99",))

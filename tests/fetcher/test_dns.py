@@ -103,7 +103,10 @@ def test_answers_good_and_bad_are_kept_for_bounded_times(answer, kept_s):
 
 def test_a_name_is_asked_for_once_whoever_wants_it_at_the_same_time():
     async def main() -> None:
-        async with NameServer({"a.test": ["192.0.2.7"]}, delay_s=0.05) as server, resolver(server, Clock()) as names:
+        async with (
+            NameServer({"a.test": ["192.0.2.7"]}, delay_s=0.05) as server,
+            resolver(server, Clock()) as names,
+        ):
             found = await asyncio.gather(*(names.resolve("a.test") for _ in range(50)))
             assert set(found) == {("192.0.2.7",)}
             assert len(server.asked) <= 2  # A and AAAA
@@ -113,7 +116,10 @@ def test_a_name_is_asked_for_once_whoever_wants_it_at_the_same_time():
 
 def test_who_gives_up_waiting_does_not_take_the_answer_from_the_others():
     async def main() -> None:
-        async with NameServer({"a.test": ["192.0.2.7"]}, delay_s=0.05) as server, resolver(server, Clock()) as names:
+        async with (
+            NameServer({"a.test": ["192.0.2.7"]}, delay_s=0.05) as server,
+            resolver(server, Clock()) as names,
+        ):
             first = asyncio.create_task(names.resolve("a.test"))
             second = asyncio.create_task(names.resolve("a.test"))
             await asyncio.sleep(0.01)
@@ -219,7 +225,9 @@ def test_a_star_stands_for_any_name():
     assert not ConnectTo([])
 
 
-@pytest.mark.parametrize("line", ["a.test:80:127.0.0.1", "a.test:x:127.0.0.1:1", "a:b:c:d:e", "a test:80:127.0.0.1:1"])
+@pytest.mark.parametrize(
+    "line", ["a.test:80:127.0.0.1", "a.test:x:127.0.0.1:1", "a:b:c:d:e", "a test:80:127.0.0.1:1"]
+)
 def test_a_line_that_says_nothing_is_an_error_that_quotes_it(line):
     with pytest.raises(SettingError, match="wanted HOST:PORT:ADDRESS:PORT"):
         ConnectTo([line])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from pinyon.fetcher.headers import all_of, content_type, header, header_text, lo
 from pinyon.fetcher.outcomes import FAILURES, outcome_of, retry_after_s
 from pinyon.tables import OUTCOMES
 
-NOW = datetime(2026, 11, 30, 12, 0, tzinfo=timezone.utc)
+NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
 BY_STATUS = {
     "success": [200, 201, 203, 204, 206, 226, 299],
@@ -86,7 +86,11 @@ def test_no_retry_after_raises_or_asks_for_more_than_a_year(text):
     [
         ("text/html; charset=utf-8", "text/html", "utf-8"),
         ("Text/HTML;Charset='ISO-8859-1'", "text/html", "ISO-8859-1"),
-        ('application/xhtml+xml; profile="x"; charset="windows-1251"', "application/xhtml+xml", "windows-1251"),
+        (
+            'application/xhtml+xml; profile="x"; charset="windows-1251"',
+            "application/xhtml+xml",
+            "windows-1251",
+        ),
         ("text/html;;; charset = gbk ; x", "text/html", "gbk"),
         ("text/html, text/html; charset=x", None, "x"),
         ("html", None, None),

@@ -16,8 +16,12 @@ from pinyon.fetcher.politeness import Policy, Politeness, Turn, Verdict
 SECONDS = st.floats(0, 50, allow_nan=False).map(lambda value: round(value, 2))
 
 
+#: How long a request takes, how it goes, and what Retry-After it brings.
+Fate = tuple[float, Verdict, float | None]
+
+
 @st.composite
-def crawls(draw: st.DrawFn) -> tuple[Policy, dict[str, float | None], list[str], list[tuple[float, Verdict, float | None]]]:
+def crawls(draw: st.DrawFn) -> tuple[Policy, dict[str, float | None], list[str], list[Fate]]:
     """A policy, hosts with their own delays, a list of jobs, and how each request will go."""
     policy = Policy(
         server_delay_s=draw(SECONDS),
@@ -59,7 +63,9 @@ def test_no_host_is_asked_sooner_than_promised_and_nothing_is_lost_or_handed_out
     now, order = 0.0, itertools.count()
     running: list[tuple[float, int, Turn[tuple[str, int]]]] = []
     handed_out: list[tuple[str, int]] = []
-    free_at = {host: promised(policy, own, 0, None) if policy.pause_first else 0.0 for host, own in hosts.items()}
+    free_at = {
+        host: promised(policy, own, 0, None) if policy.pause_first else 0.0 for host, own in hosts.items()
+    }
     failures: dict[str, int] = defaultdict(int)
     ended: set[str] = set()
 
@@ -189,7 +195,10 @@ def test_a_host_given_up_hands_out_its_jobs_at_once_those_that_come_later_too():
     now = politeness.next_at() or 0.0
     politeness.release(only_turn(politeness, now), now, Verdict.FAILED)
     rest = [only_turn(politeness, now) for _ in "34"]
-    assert [(turn.job, turn.ended) for turn in rest] == [("3", "2 failures in a row"), ("4", "2 failures in a row")]
+    assert [(turn.job, turn.ended) for turn in rest] == [
+        ("3", "2 failures in a row"),
+        ("4", "2 failures in a row"),
+    ]
     for turn in rest:
         politeness.release(turn, now, Verdict.UNUSED)
     politeness.add("a", "late")

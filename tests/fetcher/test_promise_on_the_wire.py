@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from scripted_server import NOT_FOUND, ListSink, ScriptedServer, Seen, fetch, item, reply
+from scripted_server import NOT_FOUND, ListSink, ScriptedServer, Seen, config, fetch, item, reply
 
-from pinyon.fetcher import Summary
+from pinyon.fetcher import Summary, fetch_items
 
 DELAY = 0.12
 
@@ -82,8 +82,12 @@ def test_a_crawl_delay_holds_from_the_robots_txt_itself_on():
     assert all_at_least(server.gaps(), 0.3)
 
 
-@pytest.mark.parametrize(("own_ms", "minimum_s", "kept"), [(300, 0.0, 0.3), (10, 0.0, 0.01), (10, DELAY, DELAY)])
-def test_a_delay_of_the_items_own_stands_in_place_of_the_servers_but_never_below_the_minimum(own_ms, minimum_s, kept):
+@pytest.mark.parametrize(
+    ("own_ms", "minimum_s", "kept"), [(300, 0.0, 0.3), (10, 0.0, 0.01), (10, DELAY, DELAY)]
+)
+def test_a_delay_of_the_items_own_stands_in_place_of_the_servers_but_never_below_the_minimum(
+    own_ms, minimum_s, kept
+):
     wanted = [item(f"http://a.test/{n}", n, fetch_delay_ms=own_ms) for n in range(2)]
     _, server, _, _ = run(plain, wanted, server_delay_s=0.2, min_delay_s=minimum_s)
     assert all_at_least(server.gaps(), kept)
@@ -96,7 +100,7 @@ def test_retry_after_pauses_the_whole_host_and_is_told(status, form):
     def script(seen: Seen) -> bytes:
         if seen.path != "/1":
             return plain(seen)
-        until = datetime.now(timezone.utc) + timedelta(seconds=1.9)
+        until = datetime.now(UTC) + timedelta(seconds=1.9)
         value = "1" if form == "seconds" else format_datetime(until, usegmt=True)
         return reply(b"", status, (f"Retry-After: {value}",))
 
@@ -117,7 +121,7 @@ def test_a_retry_after_of_days_does_not_hold_the_run_but_is_remembered():
     assert summary.stopped_by == "idle"
     assert elapsed < 2
     assert set(sink.pages) == {"http://a.test/1"}
-    days = (sink.hosts["a.test"].retry_at - datetime.now(timezone.utc)) / timedelta(days=1)
+    days = (sink.hosts["a.test"].retry_at - datetime.now(UTC)) / timedelta(days=1)
     assert 9.9 < days <= 10
 
 
@@ -126,7 +130,8 @@ def test_failures_double_the_pause():
         return reply(b"", "500 No")
 
     urls = [f"http://a.test/{n}" for n in range(4)]
-    _, server, _, _ = run(script, urls, obey_robots=False, server_delay_s=0.05, first_back_off_s=0.05, max_back_off_s=9.0)
+    back_off = {"first_back_off_s": 0.05, "max_back_off_s": 9.0}
+    _, server, _, _ = run(script, urls, obey_robots=False, server_delay_s=0.05, **back_off)
     gaps = server.gaps()
     assert [gap >= pause for gap, pause in zip(gaps, (0.1, 0.2, 0.4), strict=True)] == [True] * 3
 
@@ -152,10 +157,6 @@ def test_items_that_come_after_a_host_was_given_up_are_not_tried():
 
     async def main() -> None:
         async with ScriptedServer(lambda seen: reply(b"", "500 No")) as server:
-            from scripted_server import config
-
-            from pinyon.fetcher import fetch_items
-
             sink = ListSink()
             summary = await fetch_items(slowly(), config(server, obey_robots=False, max_failures=5), sink)
             assert len(server.log) == 5
@@ -239,7 +240,7 @@ def test_a_kept_connection_that_broke_is_tried_again_after_the_delay_and_only_on
 
         if seen.path == "/robots.txt":
             return NOT_FOUND
-        first_on_its_connection = [s for s in server_log if s.connection == seen.connection][0] is seen
+        first_on_its_connection = next(s for s in server_log if s.connection == seen.connection) is seen
         return reply(b"page") if first_on_its_connection else drop
 
     server_log: list[Seen] = []
@@ -280,9 +281,13 @@ def test_a_run_that_begins_soon_after_another_waits_first():
 
 
 def test_not_before_holds_the_whole_host_back():
-    soon = datetime.now(timezone.utc) + timedelta(seconds=0.4)
-    wanted = [item("http://a.test/1", 0, not_before=soon), item("http://a.test/2", 1), item("http://b.test/1", 2)]
-    sink, server, _, _ = run(plain, wanted)
+    soon = datetime.now(UTC) + timedelta(seconds=0.4)
+    wanted = [
+        item("http://a.test/1", 0, not_before=soon),
+        item("http://a.test/2", 1),
+        item("http://b.test/1", 2),
+    ]
+    sink, _, _, _ = run(plain, wanted)
     assert {c.url: c.fetch_time >= soon for c in sink.pages.values()} == {
         "http://a.test/1": True,
         "http://a.test/2": True,
@@ -293,7 +298,9 @@ def test_not_before_holds_the_whole_host_back():
 def test_a_list_with_its_longest_host_in_front_is_as_fast_as_one_shuffled():
     hosts = [f"h{n}.test" for n in range(20)]
     in_a_row = [f"http://{host}/{n}" for host in hosts for n in range(5)]
-    _, _, _, elapsed = run(plain, in_a_row, server_delay_s=0.1, connections=8, obey_robots=False, max_queued=10)
+    _, _, _, elapsed = run(
+        plain, in_a_row, server_delay_s=0.1, connections=8, obey_robots=False, max_queued=10
+    )
     assert elapsed < 5 * 0.1 + 0.8
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from pinyon.fetcher import FileRobotsCache, RobotsRecord
 from pinyon.fetcher.robots_book import RobotsBook
 from pinyon.fetcher.worker import authority_of
 
-NOW = datetime(2026, 11, 30, 12, tzinfo=timezone.utc)
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FORBID_X = b"User-agent: *\nDisallow: /x\n"
 
 
@@ -53,7 +53,9 @@ def test_robots_is_asked_for_once_before_the_first_page():
     assert facts.robots_digest
 
 
-@pytest.mark.parametrize("status", ["400 Bad Request", "401 No", "403 No", "404 No", "410 Gone", "451 No", "499 ?"])
+@pytest.mark.parametrize(
+    "status", ["400 Bad Request", "401 No", "403 No", "404 No", "410 Gone", "451 No", "499 ?"]
+)
 def test_a_robots_txt_that_is_not_there_allows_everything(status):
     sink, _ = run(with_robots(reply(b"User-agent: *\nDisallow: /", status)), ["http://a.test/x"])
     assert outcomes(sink) == {"http://a.test/x": "success"}
@@ -94,7 +96,9 @@ def test_a_robots_txt_that_never_answers_is_not_taken_for_one_that_is_not_there(
 
 
 def test_a_name_that_does_not_exist_says_so_of_each_page():
-    sink, log = run(with_robots(NOT_FOUND), ["http://b.test/1", "http://b.test/2"], connect_to=("a.test::127.0.0.1:1",))
+    sink, log = run(
+        with_robots(NOT_FOUND), ["http://b.test/1", "http://b.test/2"], connect_to=("a.test::127.0.0.1:1",)
+    )
     assert set(outcomes(sink).values()) == {"dns_unknown"}
     assert sink.hosts["b.test"].dns_failures == 1
     assert sink.hosts["b.test"].last_request_at is None
@@ -118,7 +122,15 @@ def redirects(length: int):
 def test_five_redirects_across_hosts_are_followed_and_the_rules_stay_with_who_asked():
     sink, log = run(redirects(5), ["http://h0.test/x", "http://h0.test/y"])
     assert outcomes(sink) == {"http://h0.test/x": "robots_denied", "http://h0.test/y": "success"}
-    assert [seen.host for seen in log] == ["h0.test", "h1.test", "h2.test", "h3.test", "h4.test", "h5.test", "h0.test"]
+    assert [seen.host for seen in log] == [
+        "h0.test",
+        "h1.test",
+        "h2.test",
+        "h3.test",
+        "h4.test",
+        "h5.test",
+        "h0.test",
+    ]
     assert set(sink.hosts) == {"h0.test"}
 
 
@@ -185,7 +197,7 @@ def test_schemes_and_ports_have_rules_of_their_own():
 
 def test_robots_is_asked_for_with_the_port_and_without_credentials():
     sink, log = run(with_robots(reply(FORBID_X)), [item("http://u:p@a.test:8099/y")])  # type: ignore[list-item]
-    assert [(seen.path, seen.host) for seen in log][0] == ("/robots.txt", "a.test:8099")
+    assert (log[0].path, log[0].host) == ("/robots.txt", "a.test:8099")
     assert log[0].header("authorization") is None
     assert outcomes(sink) == {"http://u:p@a.test:8099/y": "success"}
 
@@ -221,7 +233,7 @@ def test_a_crawl_delay_beyond_the_most_we_keep_leaves_the_host_out():
 
 
 def test_robots_is_left_alone_when_it_is_not_to_be_obeyed():
-    sink, log = run(with_robots(reply(b"User-agent: *\nDisallow: /")), ["http://a.test/1"], obey_robots=False)
+    _, log = run(with_robots(reply(b"User-agent: *\nDisallow: /")), ["http://a.test/1"], obey_robots=False)
     assert [seen.path for seen in log] == ["/1"]
 
 

@@ -101,13 +101,15 @@ def test_groups_of_one_name_are_merged_wherever_they_stand():
 
 
 def test_all_names_of_ours_are_bound_together():
-    text = "User-agent: one\nDisallow: /1\n\nUser-agent: two\nDisallow: /2\nCrawl-delay: 3\n\nUser-agent: *\nDisallow: /"
+    text = "User-agent: one\nDisallow: /1\nUser-agent: two\nDisallow: /2\nCrawl-delay: 3\nUser-agent: *\nDisallow: /"
     rules = parse(text.encode(), ("one", "two"))
     assert [rules.allowed(HOST + path) for path in ("/1", "/2", "/3")] == [False, False, True]
     assert rules.crawl_delay_s == 3
 
 
-@pytest.mark.parametrize("between", ["Sitemap: http://a.test/s.xml", "Unknown: line", "garbage", "", "# comment"])
+@pytest.mark.parametrize(
+    "between", ["Sitemap: http://a.test/s.xml", "Unknown: line", "garbage", "", "# comment"]
+)
 def test_a_line_that_is_no_rule_does_not_close_a_group(between):
     text = f"User-agent: pine\n{between}\nUser-agent: other\nDisallow: /x"
     assert not allowed(text, "/x")

@@ -33,7 +33,7 @@ def peak_bytes(count: int, folder: Path) -> int:
     try:
         hostdb = (host_row(host, None, 100) for host in HOSTS)
         with select(
-            rows(count), hostdb, rules, partitions=2, spill_dir=folder, spill_records=1000
+            rows(count), hostdb, rules, partitions=2, spill_dir=folder, spill_records=800
         ) as selection:
             assert selection.sizes == (count // 4, count // 4)
             assert sum(1 for _ in partition(selection, rules)) == count // 2
@@ -43,5 +43,5 @@ def peak_bytes(count: int, folder: Path) -> int:
 
 
 def test_ten_times_the_rows_of_the_same_hosts_take_no_more_memory(tmp_path: Path) -> None:
-    few, many = peak_bytes(3000, tmp_path), peak_bytes(30_000, tmp_path)
+    few, many = peak_bytes(2000, tmp_path), peak_bytes(20_000, tmp_path)
     assert many < 1.5 * few, f"{few} bytes became {many}"

@@ -153,6 +153,12 @@ def test_a_time_budget_holds_the_first_url_and_one_a_delay(run: Run, delay: int,
     assert selection.hosts_over_limit == 0
 
 
+def test_a_url_beyond_both_limits_of_its_host_counts_as_beyond_the_first(run: Run) -> None:
+    selection = run(urls("a.com", 5), [host_row("a.com", 3, 500)], time_budget_ms=500)
+    assert selection.selected == 2
+    assert selection.rejected == {"host_limit": 2, "time_budget": 1}
+
+
 # -- limits of domains ----------------------------------------------------------------------------------------
 
 
@@ -211,15 +217,13 @@ def test_no_list_has_more_than_top_n_nor_a_host_more_than_its_limit(run: Run) ->
     assert by_host(selection, 1) == {"h0.com": 2, "h1.com": 2, "h2.com": 2, "h3.com": 1}
 
 
-def test_what_a_cut_gives_back_goes_to_a_later_list_before_worse_urls_that_were_there(run: Run) -> None:
-    """List 0 is full at three: b.com/0, the fourth, comes before a.com/2 in list 1, where a.com has no room first."""
-    crawldb = [
-        url_row("http://a.com/0", 9), url_row("http://c.com/0", 8), url_row("http://d.com/0", 7),
-        url_row("http://b.com/0", 6), url_row("http://e.com/0", 5), url_row("http://a.com/1", 4),
-    ]  # fmt: skip
-    selection = run(crawldb, max_count=1, top_n=3, lists=2)
-    assert names(selection, 0) == ["a.com/0", "c.com/0", "d.com/0"]
-    assert names(selection, 1) == ["b.com/0", "e.com/0", "a.com/1"]
+def test_what_a_cut_gives_back_has_room_in_a_later_list_before_what_a_limit_sent_there(run: Run) -> None:
+    """A reducer that sees little sends a.com/1 to list 1; the merge gives back d.com/0 and b.com/0, which are better."""
+    order = ["a.com/0", "c.com/0", "d.com/0", "b.com/0", "e.com/0", "a.com/1"]
+    crawldb = [url_row(f"http://{name}", -rank) for rank, name in enumerate(order)]
+    selection = run(crawldb, max_count=1, top_n=2, lists=2, min_score=None)
+    assert [names(selection, number) for number in (0, 1)] == [order[:2], order[2:4]]
+    assert selection.rejected == {"top_n": 2}
 
 
 @pytest.mark.parametrize("top_n", [1, 4, 9, 30])

@@ -57,6 +57,27 @@ def inject(
     out.data(report, lines)
 
 
+@click.command(
+    "import",
+    epilog="Example: pinyon import my-crawl nutch-jsonl --crawldb crawldb.jsonl --hostdb hostdb.jsonl",
+)
+@common.directory
+@click.argument("format_", metavar="FORMAT", type=click.Choice(["nutch-jsonl"]))
+@click.option("--crawldb", type=click.Path(path_type=Path), metavar="FILE", help="Records of URLs.")
+@click.option("--hostdb", type=click.Path(path_type=Path), metavar="FILE", help="Records of hosts.")
+@common.common
+def import_(crawl_dir: Path, format_: str, crawldb: Path | None, hostdb: Path | None, **options: Any) -> None:
+    """Take in the CrawlDb and HostDb of another crawler; records are kept as they are."""
+    from pinyon.cycle.importing import IMPORTERS
+
+    out = output(options)
+    if crawldb is None and hostdb is None:
+        raise UsageError("nothing to import: give --crawldb FILE, --hostdb FILE or both")
+    with common.opened(crawl_dir, options, out) as crawl:
+        report = IMPORTERS[format_](crawl, crawldb=crawldb, hostdb=hostdb)
+    out.data(report, [f"{report.urls:,} URLs, {report.hosts:,} hosts imported"])
+
+
 # -- generate ----------------------------------------------------------------------------------------------------
 
 #: Options of Nutch's generator, in its spelling, and ours.
@@ -289,4 +310,4 @@ def note_to(out: Out) -> Callable[[str, Any], None]:
     return lambda step, report: out.note(f"{step}: {told(report)}")
 
 
-COMMANDS = (init, inject, generate, fetch, parse, updatedb, updatehostdb, crawl)
+COMMANDS = (init, inject, import_, generate, fetch, parse, updatedb, updatehostdb, crawl)

@@ -67,7 +67,9 @@ def demo(
 
             report = crawl_rounds(crawl, rounds=rounds, told=heard)
             crawl.engine.bind({"crawldb": Files.of(CRAWLDB, crawl.store.current(CRAWLDB).paths())})
-            statuses = crawl.engine.rows("SELECT status, count(*) AS n FROM crawldb GROUP BY status ORDER BY n DESC")
+            statuses = crawl.engine.rows(
+                "SELECT status, count(*) AS n FROM crawldb GROUP BY status ORDER BY n DESC"
+            )
         requests = web.requests()
     return DemoReport(
         rounds=report.rounds,

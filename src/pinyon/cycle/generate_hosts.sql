@@ -1,4 +1,4 @@
--- One list of several: hosts are ranked anew over what the lists before left.
+-- One list: hosts are ranked over what is left for it.
 -- reads: remaining
 
 -- step: reranked

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from pinyon.tables import CRAWLDB, FETCHLIST, Column, TableSpec
 
-LOCKED = TableSpec("locked", (CRAWLDB.columns[1], CRAWLDB.columns[0]), "URLs of open segments")
+#: A set of URLs: those of open segments, or those of a list that was given.
+URLS = TableSpec("urls", (CRAWLDB.columns[1], CRAWLDB.columns[0]), "URLs")
+
+LIMITS = TableSpec(
+    "limits",
+    (
+        Column("name", "VARCHAR", "a domain, or a host that is not one", nullable=False),
+        Column("urls", "BIGINT", "URLs of it in a list"),
+        Column("urls_per_host", "BIGINT", "URLs of each host of the domain in a list"),
+        Column("hosts", "BIGINT", "hosts of the domain in a list"),
+        Column("parts", "BIGINT", "parts of a list its hosts may be spread over"),
+        Column("delay_ms", "BIGINT", "between two requests to one host"),
+        Column("interval", "BIGINT", "seconds: `urls` counts what was fetched in so long a time too"),
+    ),
+    "limits of single domains and hosts",
+)
 
 NARROW = TableSpec(
     "narrow",
@@ -22,6 +37,9 @@ NARROW = TableSpec(
         Column("fetch_delay_ms", "BIGINT", "from the expression"),
         Column("not_before", "TIMESTAMPTZ", "Retry-After"),
         Column("ip", "VARCHAR", "from the HostDb"),
+        Column("domain_limit", "BIGINT", "URLs of its domain, from the limits file"),
+        Column("domain_hosts", "BIGINT", "hosts of its domain, likewise"),
+        Column("domain_parts", "BIGINT", "parts its domain may be spread over, likewise"),
         Column("delay_ms", "BIGINT", "expected between two requests"),
         Column("host_rank", "BIGINT", "within its host, from 1"),
     ),

@@ -34,8 +34,14 @@ class Parts:
     sizes: Sequence[Mapping[str, Any]]
 
 
-#: SQL for what stays together, over the chosen rows `s`. A host without a known address is its own.
-GROUP_KEYS = {"host": "s.host", "domain": "s.domain", "ip": "coalesce(s.ip, s.host)"}
+#: SQL for what stays together, over the chosen rows `s`. A host without a known address is its own. A domain whose
+#: limits give it `parts` is so many groups, each of whole hosts.
+_SHARE = "concat(s.domain, '#', CAST(s.host_key & 9223372036854775807 AS BIGINT) % s.domain_parts)"
+GROUP_KEYS = {
+    "host": f"CASE WHEN s.domain_parts > 0 THEN {_SHARE} ELSE s.host END",
+    "domain": "s.domain",
+    "ip": "coalesce(s.ip, s.host)",
+}
 
 
 def assign(

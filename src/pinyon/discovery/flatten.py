@@ -32,18 +32,22 @@ _CLOSED = {b"form": b"</form>", b"frame": b"</iframe>", b"iframe": b"</iframe>",
 # tried again, so that the time is linear however the page is broken.
 _VALUE = rb"\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+"
 _ATTRIBUTES = rb"(?:[\s/]++|[^\s/>][^\s/>=]*+(?:" + _VALUE + rb")?+)*+"
+#: A tag up to its end, or to that of the page.
+TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+" + _ATTRIBUTES + rb">?+")
 _RAW_NAMES = rb"script|style|title|textarea|xmp|iframe|noembed|noframes|noscript|template"
 _TOKEN = re.compile(
     rb"<(?P<raw>" + _RAW_NAMES + rb")(?=[\s/>])(?P<raw_attributes>" + _ATTRIBUTES + rb")>"
     rb"(?P<content>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*+(?:>|\Z)|\Z)"
-    rb"|<(?P<start>[a-z][^\s/>]*+)(?P<attributes>" + _ATTRIBUTES + rb")(?:>|\Z)"
+    rb"|<(?P<start>[a-z][^\s/>]*+)(?P<attributes>" + _ATTRIBUTES + rb")>"
+    rb"|<[a-z][^\s/>]*+" + _ATTRIBUTES + rb"\Z"
     rb"|</(?P<end>[a-z][^\s/>]*+)[^>]*+(?:>|\Z)"
     rb"|<!--(?:-?>|.*?(?:--!?>|\Z))"
     rb"|<[!?/][^>]*+(?:>|\Z)"
-    rb"|(?P<text><)",
+    rb"|(?P<text><++)",
     re.DOTALL | re.IGNORECASE,
 )
-_ATTRIBUTE = re.compile(
+#: One attribute of a tag: its name, and its value by the quotes around it.
+ATTRIBUTE = re.compile(
     rb"([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"?|'([^']*+)'?|([^\s>\"'][^\s>]*+))?+)?+", re.DOTALL
 )
 #: Tags that do not part words: all others leave a space.
@@ -57,32 +61,47 @@ def flattened(utf8: bytes) -> bytes:
 
     Content of noscript and of templates is left out.
     """
-    return _TOKEN.sub(_rewritten, utf8)
+    return _TOKEN.sub(_Rewriter(), utf8)
 
 
-def _rewritten(token: re.Match[bytes]) -> bytes:
-    which = token.lastgroup
-    if which == "attributes":
-        return _start_tag(token["start"].lower(), token["attributes"])
-    if which == "end":
-        name = token["end"].lower()
-        return b"</a>" if name == b"a" else _gap(name)
-    if which == "content":
-        return _raw_element(token["raw"].lower(), token["raw_attributes"], token["content"])
-    return b"&lt;" if which == "text" else b""
+class _Rewriter:
+    """What becomes of one token after the other. An svg has titles of its own: those are text."""
+
+    def __init__(self) -> None:
+        self._in_svg = False
+
+    def __call__(self, token: re.Match[bytes]) -> bytes:
+        which = token.lastgroup
+        if which == "attributes":
+            return self._start(token["start"].lower(), token["attributes"])
+        if which == "end":
+            return self._end(token["end"].lower())
+        if which == "content":
+            return self._raw(token["raw"].lower(), token["raw_attributes"], token["content"])
+        return b"&lt;" * len(token[0]) if which == "text" else b""
+
+    def _start(self, name: bytes, attributes: bytes) -> bytes:
+        if name not in _KEPT:
+            self._in_svg = self._in_svg or name == b"svg"
+            return _gap(name)
+        return _start_tag(name, attributes)
+
+    def _end(self, name: bytes) -> bytes:
+        if name == b"a":
+            return b"</a>"
+        self._in_svg = self._in_svg and name != b"svg"
+        return _gap(name)
+
+    def _raw(self, name: bytes, attributes: bytes, content: bytes) -> bytes:
+        if name != b"title":
+            return _start_tag(name, attributes) if name in _KEPT else b" "
+        text = content.replace(b"<", b"&lt;")
+        return text if self._in_svg else b"<title>" + text + b"</title>"
 
 
 def _start_tag(name: bytes, attributes: bytes) -> bytes:
-    if name not in _KEPT:
-        return _gap(name)
     tag = b"iframe" if name == b"frame" else name
     return b"<" + tag + _kept(attributes, _KEPT[name]) + b">" + _CLOSED.get(name, b"")
-
-
-def _raw_element(name: bytes, attributes: bytes, content: bytes) -> bytes:
-    if name == b"title":
-        return b"<title>" + content.replace(b"<", b"&lt;") + b"</title>"
-    return _start_tag(name, attributes)
 
 
 def _gap(name: bytes) -> bytes:
@@ -92,7 +111,7 @@ def _gap(name: bytes) -> bytes:
 def _kept(attributes: bytes, wanted: tuple[bytes, ...]) -> bytes:
     """The wanted attributes, the first of equal names, in quotes."""
     found: dict[bytes, bytes] = {}
-    for name, double, single, bare in _ATTRIBUTE.findall(attributes):
+    for name, double, single, bare in ATTRIBUTE.findall(attributes):
         name = name.lower()
         if name in wanted and name not in found:
             found[name] = (double or single or bare).replace(b'"', b"&quot;")

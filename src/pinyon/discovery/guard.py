@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import re2
 
 from pinyon.discovery.charsets import Decoded
-from pinyon.discovery.flatten import flattened
+from pinyon.discovery.flatten import ATTRIBUTE, TAG, flattened
 
 #: Pages with fewer tags than this cannot be slow by nesting or formatting: a third of a second at worst.
 _FEW_TAGS = 2_000
@@ -32,8 +32,10 @@ _NOAHS_ARK = 3
 #: A page of this size can hold 16,000 attributes in one tag, which take half a second.
 _SMALL_BYTES = 64 * 1024
 #: Attributes one tag of a larger page may have: the time is theirs squared.
-_MANY_ATTRIBUTES = 1_000
-_WINDOW = 2_048
+_MANY_ATTRIBUTES = 300
+_WINDOW = 1_024
+#: How often a page is read, at most, to find out.
+_READINGS = 4
 
 _BYTES = re2.Options()
 _BYTES.encoding = re2.Options.Encoding.LATIN1
@@ -46,12 +48,10 @@ _NAMES = rb"[bcefinstu](?:|ig|ode|m|ont|obr|mall|trike|trong|t)"
 _FORMATTING = re.compile(rb"<" + _NAMES + rb"(?:(?:\s+[\w:-]+=\"[^\"<>]*+\")++\s*+>|[\s/])", re.IGNORECASE)
 _ANY_FORMATTING = re.compile(rb"(</?)" + _NAMES + rb"(?=[\s/>])", re.IGNORECASE)
 _TAG_START = re.compile(rb"<[a-zA-Z]")
-_ATTRIBUTE_END = re.compile(rb"[\s/]+|[\"']")
 #: A quoted attribute value with a `>` inside, or what may be one. Most pages have none, which RE2 sees in a third
 #: of the time.
 _QUOTED_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _ANY_QUOTED_END = re2.compile(rb"=\s*(?:\"[^\">]*>|'[^'>]*>)", _BYTES)
-_FEW_QUOTED_ENDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +98,30 @@ def _rewritten(utf8: bytes, *, flat: bool) -> Markup:
 
 
 def _may_have_an_attribute_flood(utf8: bytes) -> bool:
-    """Whether one tag may have very many attributes.
+    """Whether one tag may have very many attributes, or it would take too long to find out.
 
-    A tag ends at the first `>` outside its quoted values. So it is a stretch without `>`, or several of them
-    where a quoted value holds one; and it has no more attributes than those stretches have separators.
+    Which `<` begins a tag depends on quotes, comments and scripts before: each may. A tag lies between two `>`
+    that are not far apart, which most are; or it begins between two that are; or a quoted value of it holds one.
     """
-    any_quoted_end = _ANY_QUOTED_END.search(utf8) is not None
-    quoted_ends = {match.end() for match in _QUOTED_END.finditer(utf8)} if any_quoted_end else frozenset()
-    if len(quoted_ends) > _FEW_QUOTED_ENDS:
-        return True
-    for start, end in _long_stretches(utf8):
-        # Before a tag begins it is text, unless the stretch goes on with a tag begun before.
-        tag = _TAG_START.search(utf8, start, end)
-        start = start if start in quoted_ends else tag.start() if tag else end
-        if len(_ATTRIBUTE_END.findall(utf8, start, end)) > _MANY_ATTRIBUTES:
-            return True
+    read = 0
+    for start, end in (*_long_stretches(utf8), *_quoted_stretches(utf8)):
+        for candidate in _TAG_START.finditer(utf8, start, end):
+            tag = TAG.match(utf8, candidate.start())
+            length = len(tag[0]) if tag else 0
+            read += length
+            if read > _READINGS * len(utf8):
+                return True
+            if tag and length > _WINDOW and len(ATTRIBUTE.findall(tag[0])) > _MANY_ATTRIBUTES:
+                return True
     return False
+
+
+def _quoted_stretches(utf8: bytes) -> Iterator[tuple[int, int]]:
+    """The stretches between two `>` of which the second may stand in a quoted value."""
+    if _ANY_QUOTED_END.search(utf8) is None:
+        return
+    for match in _QUOTED_END.finditer(utf8):
+        yield utf8.rfind(b">", 0, match.end() - 1) + 1, match.end()
 
 
 def _long_stretches(utf8: bytes) -> Iterator[tuple[int, int]]:

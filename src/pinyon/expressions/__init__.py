@@ -24,8 +24,9 @@ a short circuit. What a row decides while JEXL runs is decided here before anyth
 | `=~ !~` | full match of a quoted pattern (`pinyon.regexes`), or one of `['a', 'b']` |
 | `=^ !^ =$ !$` | begins with, ends with |
 | `empty x`, `size x` | of a name or a value; size of texts only |
-| `x.length() isEmpty() trim() toLowerCase() toUpperCase() contains(t) startsWith(t) endsWith(t) equals(t)
-  equalsIgnoreCase(t) indexOf(t) substring(i) substring(i, j) replace(a, b) concat(t) matches(pattern)` | texts |
+| `x.length() isEmpty() indexOf(t)`, `contains(t) startsWith(t) endsWith(t)` | methods of texts |
+| `x.equals(t) equalsIgnoreCase(t) matches(pattern)` | methods of texts |
+| `x.trim() toLowerCase() toUpperCase() concat(t) replace(a, b) substring(i) substring(i, j)` | methods of texts |
 | `Math.abs ceil exp floor log log10 max min pow round sqrt` | as `java.lang.Math` |
 | `name`, `hostdb.name`, `metadata['any key']` | see `pinyon.expressions.scope` |
 | `## // /* */` | comments |

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pinyon.expressions import tree
-from pinyon.expressions.checker import check, described
+from pinyon.expressions.checker import check
+from pinyon.expressions.coercions import described
 from pinyon.expressions.dialects import DIALECTS, DialectName
 from pinyon.expressions.parser import parse
 from pinyon.expressions.refusal import Refused

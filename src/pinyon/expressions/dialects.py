@@ -25,9 +25,8 @@ _BLANKS = "".join(map(chr, range(1, 33)))
 
 _COMMON = {
     # INTEGER (BIGINT): what does not fit fails
-    "bits_of_boolean": "CAST({0} AS BIGINT)",
-    "modulo": "({0} % nullif({1}, 0))",
-    "modulo_safe": "({0} % {1})",
+    "%": "({0} % nullif({1}, 0))",
+    "% safe": "({0} % {1})",
     # DECIMAL (DOUBLE): IEEE 754, but a division by zero fails, as in JEXL
     "+ double": "({0} + {1})",
     "- double": "({0} - {1})",
@@ -37,7 +36,8 @@ _COMMON = {
     "% double": "({0} % nullif({1}, 0e0))",
     "% double safe": "({0} % {1})",
     "negate double": "(-{0})",
-    "double_of_integer": "CAST({0} AS DOUBLE)",
+    "number integer": "CAST({0} AS DOUBLE)",
+    "number boolean": "CAST({0} AS BIGINT)",
     # truth, as JEXL coerces a value to a condition
     "truth integer": "({0} <> 0)",
     "truth double": f"({{0}} NOT IN (0e0, {_NAN}))",
@@ -63,7 +63,7 @@ _COMMON = {
     "lower": "lower({0})",
     "upper": "upper({0})",
     "contains": "contains({0}, {1})",
-    "same_letters": "(lower({0}) = lower({1}))",
+    "same letters": "(lower({0}) = lower({1}))",
     "replace": "replace({0}, nullif({1}, ''), {2})",
     "substring from": "CASE WHEN {1} BETWEEN 0 AND length({0}) THEN substring({0}, {1} + 1) END",
     "substring": "CASE WHEN {1} BETWEEN 0 AND {2} AND {2} <= length({0}) "
@@ -76,7 +76,7 @@ _COMMON = {
     "greater double": "CASE WHEN isnan({0}) OR isnan({1}) THEN {0} + {1} "
     "WHEN {0} >= {1} THEN {0} WHEN {0} < {1} THEN {1} END",
     "abs double": "abs({0})",
-    "round": "TRY_CAST(floor({0} + 0.5e0) AS BIGINT)",
+    "round": "CASE WHEN abs({0}) < 9e18 THEN TRY_CAST(floor({0} + 0.5e0) AS BIGINT) END",
     "sqrt": "sqrt({0})",
     "exp": "exp({0})",
     "pow": "pow({0}, {1})",
@@ -107,7 +107,7 @@ class Dialect:
     def full_match(self, operand: str, pattern: str) -> str:
         """Whether the whole operand matches, as Java's `matches()`; the pattern is a checked one."""
         translated = regexes.translate(pattern, self.name)
-        return self.spell("full_match", operand, self.quote(translated))
+        return self.spell("full match", operand, self.quote(translated))
 
 
 def _number_templates(quote: Callable[[str], str]) -> dict[str, str]:
@@ -115,9 +115,9 @@ def _number_templates(quote: Callable[[str], str]) -> dict[str, str]:
     pattern = quote(rf"\A\s*({DECIMAL_TEXT})\s*\z").replace("{", "{{").replace("}", "}}")
     number = f"TRY_CAST(regexp_extract({{0}}, {pattern}, 1) AS DOUBLE)"
     return {
-        "integer_in_text": "CASE WHEN {0} = '' THEN CAST(0 AS BIGINT) "
-        f"WHEN {number} % 1e0 = 0e0 THEN TRY_CAST({number} AS BIGINT) END",
-        "decimal_in_text": f"CASE WHEN {{0}} = '' THEN {_NAN} ELSE {number} END",
+        "integer in text": "CASE WHEN {0} = '' THEN CAST(0 AS BIGINT) "
+        f"WHEN {number} % 1e0 = 0e0 AND abs({number}) < 9e18 THEN TRY_CAST({number} AS BIGINT) END",
+        "decimal in text": f"CASE WHEN {{0}} = '' THEN {_NAN} ELSE {number} END",
     }
 
 
@@ -147,13 +147,13 @@ DUCKDB = Dialect(
         "ends": "ends_with({0}, {1})",
         "trim": f"trim({{0}}, {_quote(_BLANKS)})",
         "text": "CAST({0} AS VARCHAR)",
-        "full_match": "regexp_full_match({0}, {1})",
+        "full match": "regexp_full_match({0}, {1})",
         "abs": "TRY(abs({0}))",
         "floor": "floor({0})",
         "ceil": "ceil({0})",
         "log": "ln({0})",
         "log10": "log10({0})",
-        "time_ms": "epoch_ms({0})",
+        "time ms": "epoch_ms({0})",
     },
 )
 
@@ -175,7 +175,7 @@ SPARK = Dialect(
         "ends": "endswith({0}, {1})",
         "trim": f"trim(BOTH {_quote_with_backslash(_BLANKS)} FROM {{0}})",
         "text": "CAST({0} AS STRING)",
-        "full_match": "({0} RLIKE concat('\\\\A(?:', {1}, ')\\\\z'))",
+        "full match": "({0} RLIKE concat('\\\\A(?:', {1}, ')\\\\z'))",
         "substring from": "CASE WHEN {1} BETWEEN 0 AND length({0}) "
         "THEN substring({0}, CAST({1} + 1 AS INT)) END",
         "substring": "CASE WHEN {1} BETWEEN 0 AND {2} AND {2} <= length({0}) "
@@ -184,10 +184,11 @@ SPARK = Dialect(
         # Spark's floor is a BIGINT and may overflow; a double this large is whole anyway.
         "floor": "CASE WHEN abs({0}) < 4e15 THEN CAST(floor({0}) AS DOUBLE) ELSE {0} END",
         "ceil": "CASE WHEN abs({0}) < 4e15 THEN CAST(ceil({0}) AS DOUBLE) ELSE {0} END",
-        "round": "CASE WHEN abs({0}) < 4e15 THEN floor({0} + 0.5e0) ELSE TRY_CAST({0} AS BIGINT) END",
+        "round": "CASE WHEN abs({0}) < 4e15 THEN floor({0} + 0.5e0) "
+        "WHEN abs({0}) < 9e18 THEN TRY_CAST({0} AS BIGINT) END",
         "log": _spark_log("ln"),
         "log10": _spark_log("log10"),
-        "time_ms": "unix_millis({0})",
+        "time ms": "unix_millis({0})",
     },
 )
 

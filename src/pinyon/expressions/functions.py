@@ -25,11 +25,11 @@ METHODS: dict[str, tuple[Method, ...]] = {
     "concat": (Method((_T,), _T, "concat"),),
     "endsWith": (Method((_T,), _B, "ends"),),
     "equals": (Method((_T,), _B, "="),),
-    "equalsIgnoreCase": (Method((_T,), _B, "same_letters"),),
+    "equalsIgnoreCase": (Method((_T,), _B, "same letters"),),
     "indexOf": (Method((_T,), _I, "index"),),
     "isEmpty": (Method((), _B, "empty text"),),
     "length": (Method((), _I, "length"),),
-    "matches": (Method((_T,), _B, "full_match"),),
+    "matches": (Method((_T,), _B, "full match"),),
     "replace": (Method((_T, _T), _T, "replace", fails=True),),
     "startsWith": (Method((_T,), _B, "starts"),),
     "substring": (

@@ -25,7 +25,10 @@ from pinyon.tables import CRAWLDB, HOSTDB, Column, TableSpec
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One name: its SQL (BIGINT, DOUBLE, text or BOOLEAN), its type, and whether a row may lack it."""
+    """One name: its SQL, its type, and whether a row may lack it.
+
+    The SQL gives BIGINT, DOUBLE, text or BOOLEAN and can stand as an operand: a column, a call, or parenthesised.
+    """
 
     sql: str
     type: Type
@@ -131,7 +134,7 @@ def _column(column: Column, sql: str, dialect: Dialect) -> Name:
         "BOOLEAN": (sql, Type.BOOLEAN),
         "VARCHAR": (sql, Type.TEXT),
         "BLOB": (f"lower(hex({sql}))", Type.TEXT),
-        "TIMESTAMPTZ": (dialect.spell("time_ms", sql), Type.INTEGER),
+        "TIMESTAMPTZ": (dialect.spell("time ms", sql), Type.INTEGER),
     }
     return Name(*types[column.type], nullable=column.nullable)
 

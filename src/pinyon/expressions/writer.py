@@ -1,19 +1,15 @@
-"""A checked tree → SQL text.
-
-SQL has one NULL, JEXL has two things: a null, which `== null`, `empty`, `??` and a condition may look at, and a
-failure (a null operand, a division by zero, an overflow), which ends the whole expression. Both become NULL in
-the end. In between every piece of SQL knows which of the two its NULL can be, so that `x / 0 ?? 7` stays NULL
-while `missing ?? 7` is 7. Where a piece can be both, it carries a second piece of SQL that tells them apart.
-"""
+"""A checked tree → SQL text, in the spelling of one dialect."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pinyon.expressions import pieces
 from pinyon.expressions.dialects import Dialect
 from pinyon.expressions.functions import MATH, METHODS
+from pinyon.expressions.pieces import Piece
 from pinyon.expressions.refusal import Refused
 from pinyon.expressions.tree import (
     Binary,
@@ -31,28 +27,6 @@ from pinyon.expressions.types import Type
 
 #: Operands are repeated where nulls are told apart: this bounds what nesting can multiply.
 MAX_SQL = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """SQL of one node: whether its NULL can be a null of JEXL, a failure, or both; then `failed` says which."""
-
-    sql: str
-    nulls: bool = False
-    fails: bool = False
-    failed: str = ""
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether it is never NULL."""
-        return not (self.nulls or self.fails)
-
-    @property
-    def failure(self) -> str:
-        """SQL that is true where it failed, false elsewhere; empty if it cannot fail."""
-        if not self.fails:
-            return ""
-        return self.failed if self.nulls else f"({self.sql} IS NULL)"
 
 
 def write(node: Node, dialect: Dialect) -> str:
@@ -83,9 +57,9 @@ class _Writer:
             case Binary():
                 return self.binary(node)
             case Logical():
-                return self.logical(node)
+                return pieces.short_circuit(node.operator, [self.write(term) for term in node.terms])
             case Conditional():
-                return self.conditional(node)
+                return pieces.conditional(self.write(node.test), self.write(node.yes), self.write(node.no))
             case Call():
                 return self.call(node)
         raise AssertionError(node)
@@ -125,46 +99,30 @@ class _Writer:
         elif to is Type.TEXT:
             template = "text"
         else:
-            template = "double_of_integer" if before is Type.INTEGER else "bits_of_boolean"
+            template = f"number {before.value}"
         return replace(operand, sql=self.dialect.spell(template, operand.sql))
 
     def number_in_text(self, node: Convert, operand: Piece) -> Piece:
-        template = "integer_in_text" if node.type is Type.INTEGER else "decimal_in_text"
+        template = "integer in text" if node.type is Type.INTEGER else "decimal in text"
         piece = self.strict(template, operand, fails=True)
         if not node.lenient:
             return piece
         # Only a text that spells no number is a null here; one that is null itself fails.
         return replace(piece, nulls=True, fails=not operand.is_sure, failed=f"({operand.sql} IS NULL)")
 
-    # -- nulls that are looked at ---------------------------------------------------------------------------
-
-    def unless_failed(self, sql: str, *operands: Piece, nulls: bool = False) -> Piece:
-        """`sql`, which takes nulls for what they are, where none of the operands failed."""
-        failures = [operand.failure for operand in operands if operand.fails]
-        if not failures:
-            return Piece(sql, nulls=nulls)
-        failed = " OR ".join(failures)
-        return Piece(
-            f"CASE WHEN {failed} THEN NULL ELSE {sql} END",
-            nulls=nulls,
-            fails=True,
-            failed=f"({failed})" if nulls else "",
-        )
-
-    def is_null(self, operand: Piece) -> Piece:
-        return self.unless_failed(f"({operand.sql} IS NULL)" if operand.nulls else "false", operand)
+    # -- nulls that are looked at -------------------------------------------------------------------------
 
     def equal_to_text(self, number: Piece, text: Piece) -> Piece:
         """Equality with the number in a text, false where it spells none."""
         number = Piece(number.sql, fails=not number.is_sure)
-        return self.unless_failed(self.dialect.spell("same", number.sql, text.sql), number, text)
+        return pieces.unless_failed(self.dialect.spell("same", number.sql, text.sql), number, text)
 
     def empty(self, node: Node, operand: Piece) -> Piece:
         if node.type in (Type.NULL, Type.BOOLEAN):
-            return self.is_null(operand)
+            return pieces.is_null(operand)
         kind = "double" if node.type.is_double else node.type.value
         sql = self.dialect.spell(f"empty {kind}", operand.sql)
-        return self.unless_failed(f"coalesce({sql}, true)" if operand.nulls else sql, operand)
+        return pieces.unless_failed(f"coalesce({sql}, true)" if operand.nulls else sql, operand)
 
     def size(self, operand: Piece, type_: Type) -> Piece:
         """0 for a null, and for a failure too: JEXL's `size` swallows it."""
@@ -172,57 +130,6 @@ class _Writer:
             return Piece("CAST(0 AS BIGINT)")
         sql = self.dialect.spell("length", operand.sql)
         return Piece(sql if operand.is_sure else f"coalesce({sql}, 0)")
-
-    # -- choices ------------------------------------------------------------------------------------------
-
-    def conditional(self, node: Conditional) -> Piece:
-        test, yes, no = self.write(node.test), self.write(node.yes), self.write(node.no)
-        # A test that is null, but did not fail, is not true.
-        cases = f"WHEN {test.sql} THEN {yes.sql} ELSE {no.sql} END"
-        failed = f"CASE WHEN {test.sql} THEN {yes.failure or 'false'} ELSE {no.failure or 'false'} END"
-        if test.fails:
-            cases = f"WHEN {test.failure} THEN NULL {cases}"
-            failed = f"({test.failure} OR {failed})"
-        return self.choice(f"CASE {cases}", failed, nulls=yes.nulls or no.nulls, of=(test, yes, no))
-
-    def elvis(self, node: Binary) -> Piece:
-        left, right = self.write(node.left), self.write(node.right)
-        if node.left.type is Type.NULL:
-            return right
-        sql = self.converted(left, node.left.type, Type.BOOLEAN).sql
-        cases = f"WHEN {sql} THEN {left.sql} ELSE {right.sql} END"
-        failed = f"CASE WHEN {sql} THEN false ELSE {right.failure or 'false'} END"
-        if left.fails:
-            cases = f"WHEN {left.failure} THEN NULL {cases}"
-            failed = f"({left.failure} OR {failed})"
-        return self.choice(f"CASE {cases}", failed, nulls=right.nulls, of=(left, right))
-
-    def otherwise(self, node: Binary) -> Piece:
-        left, right = self.write(node.left), self.write(node.right)
-        if not left.nulls:
-            return left
-        sql = f"coalesce({left.sql}, {right.sql})"
-        failed = f"({left.sql} IS NULL AND {right.failure})" if right.fails else "false"
-        if left.fails:
-            sql = f"CASE WHEN {left.failure} THEN NULL ELSE {sql} END"
-            failed = f"({left.failure} OR {failed})"
-        return self.choice(sql, failed, nulls=right.nulls, of=(left, right))
-
-    def choice(self, sql: str, failed: str, *, nulls: bool, of: Sequence[Piece]) -> Piece:
-        fails = any(piece.fails for piece in of)
-        return Piece(sql, nulls=nulls, fails=fails, failed=failed if fails and nulls else "")
-
-    def logical(self, node: Logical) -> Piece:
-        """A null term fails, unless a term before it has decided. SQL's own AND would not look at the order."""
-        terms = [self.write(term) for term in node.terms]
-        *first, last = terms
-        fails = not all(term.is_sure for term in terms)
-        if all(term.is_sure for term in first):
-            word = " AND " if node.operator == "&&" else " OR "
-            return Piece(f"({word.join(term.sql for term in terms)})", fails=fails)
-        undecided = "TRUE" if node.operator == "&&" else "FALSE"
-        cases = " ".join(f"WHEN {term.sql} IS NOT {undecided} THEN {term.sql}" for term in first)
-        return Piece(f"CASE {cases} ELSE {last.sql} END", fails=fails)
 
     # -- operators ----------------------------------------------------------------------------------------
 
@@ -253,10 +160,16 @@ class _Writer:
                     node, self.strict(template, self.write(node.left), self.write(node.right))
                 )
             case "?:":
-                return self.elvis(node)
+                return self.if_true(node)
             case "??":
-                return self.otherwise(node)
+                return pieces.if_not_null(self.write(node.left), self.write(node.right))
         return self.arithmetic(node)
+
+    def if_true(self, node: Binary) -> Piece:
+        left, right = self.write(node.left), self.write(node.right)
+        if node.left.type is Type.NULL:
+            return right
+        return pieces.if_true(left, self.converted(left, node.left.type, Type.BOOLEAN).sql, right)
 
     def negated(self, node: Binary, piece: Piece) -> Piece:
         return self.strict("not", piece) if node.operator.startswith("!") else piece
@@ -264,9 +177,9 @@ class _Writer:
     def equality(self, node: Binary) -> Piece:
         left, right = self.write(node.left), self.write(node.right)
         if node.left.type is Type.NULL:
-            equal = self.is_null(right)
+            equal = pieces.is_null(right)
         elif node.right.type is Type.NULL:
-            equal = self.is_null(left)
+            equal = pieces.is_null(left)
         elif isinstance(node.left, Convert) and node.left.lenient:
             equal = self.equal_to_text(right, left)
         elif isinstance(node.right, Convert) and node.right.lenient:
@@ -287,12 +200,12 @@ class _Writer:
 
     def less_with_nan(self, left: Node, right: Node) -> Piece:
         """The short forms, which a scan can prune by, hold where the other side is never NULL."""
-        pieces = self.write(left), self.write(right)
-        if pieces[1].is_sure and not _may_be_nan(right):
-            return self.strict("< nan left", *pieces)
-        if pieces[0].is_sure and not _may_be_nan(left):
-            return self.strict("< nan right", *pieces)
-        return self.strict("< nan both", *pieces)
+        less, more = self.write(left), self.write(right)
+        if more.is_sure and not _may_be_nan(right):
+            return self.strict("< nan left", less, more)
+        if less.is_sure and not _may_be_nan(left):
+            return self.strict("< nan right", less, more)
+        return self.strict("< nan both", less, more)
 
     def match(self, node: Binary) -> Piece:
         left = self.write(node.left)
@@ -309,8 +222,6 @@ class _Writer:
         safe = " safe" if divides and _is_safe_divisor(node.right) else ""
         if node.type.is_double:
             return self.strict(f"{node.operator} double{safe}", left, right, fails=divides and not safe)
-        if node.operator == "%":
-            return self.strict(f"modulo{'_safe' if safe else ''}", left, right, fails=not safe)
         return self.strict(f"{node.operator}{safe}", left, right, fails=not safe)
 
     # -- calls --------------------------------------------------------------------------------------------
@@ -321,7 +232,7 @@ class _Writer:
             return self.function(node, arguments)
         target = self.write(node.target)
         method = next(m for m in METHODS[node.name] if len(m.arguments) == len(arguments))
-        if method.template == "full_match":
+        if method.template == "full match":
             sql = self.dialect.full_match(target.sql, _text(node.arguments[0]))
             return Piece(sql, fails=not target.is_sure)
         return self.strict(method.template, target, *arguments, fails=method.fails)
@@ -339,7 +250,7 @@ def _double(value: float) -> str:
     assert math.isfinite(value)
     digits = repr(value)
     sql = digits if "e" in digits else f"{digits}e0"
-    return f"({sql})" if value < 0 else sql
+    return f"({sql})" if sql.startswith("-") else sql
 
 
 def _text(node: Node) -> str:

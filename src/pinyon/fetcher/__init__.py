@@ -23,14 +23,18 @@ Across runs: give the first item of a host its `not_before`, or set `FetcherConf
 This package knows nothing of tables, engines or the archive.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pinyon.fetcher.addresses import AddressPolicy
-from pinyon.fetcher.aiohttp_transport import AiohttpTransport
 from pinyon.fetcher.config import FetcherConfig
 from pinyon.fetcher.content import Decoded, decode_body
 from pinyon.fetcher.model import Capture, FetchItem, HostFacts, Progress, Sink, Summary
 from pinyon.fetcher.robots_cache import FileRobotsCache, RobotsCache, RobotsRecord
 from pinyon.fetcher.run import fetch_items
 from pinyon.fetcher.transport import Answer, Request, Transport
+
+if TYPE_CHECKING:
+    from pinyon.fetcher.aiohttp_transport import AiohttpTransport
 
 __all__ = [
     "AddressPolicy",
@@ -52,3 +56,12 @@ __all__ = [
     "decode_body",
     "fetch_items",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`AiohttpTransport` is imported when it is first asked for: aiohttp takes a third of a second."""
+    if name == "AiohttpTransport":
+        from pinyon.fetcher.aiohttp_transport import AiohttpTransport
+
+        return AiohttpTransport
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,7 @@ from pinyon.fetcher.model import Capture, FetchItem
 from pinyon.fetcher.outcomes import outcome_of, retry_after_s
 from pinyon.fetcher.transport import Answer, Request
 
+#: A URL as somebody wrote it, and the one it stands on → the URL as tables have it; None if it is none.
 Normalise = Callable[[str, str], str | None]
 
 _MAX_REDIRECT_LENGTH = 8_192
@@ -121,7 +122,7 @@ def _redirect(
         return "bad_redirect", None, f"{answer.status} without a Location"
     if len(raw) > _MAX_REDIRECT_LENGTH:
         return "bad_redirect", None, f"a Location of {len(raw)} characters"
-    target = normalise(url, raw)
+    target = normalise(raw, url)
     if target is None or not target.startswith(("http://", "https://")):
         return "bad_redirect", None, f"Location '{raw[:200]}' leads nowhere"
     return outcome, target, None

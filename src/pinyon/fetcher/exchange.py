@@ -78,11 +78,11 @@ class Exchange:
         outcome, reason = classify(error)
         if self._status is None and outcome == "protocol_error" and call.connection is not None:
             self._salvage(call.connection.whole_head)
-        if self._status is not None and (self._size or not 200 <= self._status < 300):
+        if self._status is not None:
             self._truncated = "time" if outcome == "timeout" else "disconnect"
-            self._reason = reason
-            return
-        self.error, self._reason = outcome, reason
+        self._reason = reason
+        if self._status is None or (200 <= self._status < 300 and not self._size):
+            self.error = outcome
 
     def _salvage(self, head: bytes) -> None:
         found = read_head(head)

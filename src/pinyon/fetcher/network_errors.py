@@ -8,6 +8,7 @@ import ssl
 import aiohttp
 from aiohttp.client_exceptions import ClientConnectorDNSError
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError
+from aiohttp_socks import ProxyError
 
 from pinyon.fetcher.dns import ResolveError
 
@@ -51,7 +52,7 @@ def _outcome(error: BaseException) -> str | None:
         return "timeout"
     if isinstance(error, aiohttp.InvalidURL):
         return "filtered"
-    if isinstance(error, aiohttp.ClientHttpProxyError | ContentLengthError):
+    if isinstance(error, aiohttp.ClientHttpProxyError | ProxyError | ContentLengthError):
         return "connect_failed"
     if isinstance(error, aiohttp.ClientResponseError | HttpProcessingError):
         return "protocol_error"

@@ -113,7 +113,7 @@ def judge(
     "not now", not "there is none"), as well as a sixth redirect: unavailable, nothing is asked of the host.
     """
     if outcome in ("redir_temp", "redir_perm"):
-        target = normalise(url, location(answer.headers) or "")
+        target = normalise(location(answer.headers) or "", url)
         if hop < MAX_HOPS and target is not None:
             return Moved(target)
         return _unavailable(authority, answer, "bad_redirect", f"more than {MAX_HOPS} redirects")

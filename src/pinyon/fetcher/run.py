@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from pinyon.fetcher.aiohttp_transport import AiohttpTransport
 from pinyon.fetcher.capture import Normalise
 from pinyon.fetcher.config import FetcherConfig
 from pinyon.fetcher.dispatch import Dispatcher
@@ -50,7 +49,7 @@ async def fetch_items(
     """Fetches `items` politely and hands one page capture for each to `sink`, in the order they end.
 
     Items should come with their hosts interleaved; those of one host are asked for in the order given. `normalise`
-    makes a redirect's target of the URL that redirects and its Location, or None of one that is none. `blocked` is
+    makes a redirect's target of its Location and the URL that redirects, as `urls.Normaliser` does. `blocked` is
     asked before every request. When `stop` is set, requests under way get `stop_grace_s`; what is not captured by then
     is due as before. `progress` is called about once a second. A page never raises; what the sink raises, a list that
     cannot be read, and a full disk do, after everything was closed.
@@ -60,17 +59,14 @@ async def fetch_items(
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pinyon-robots-"))
             robots_cache = FileRobotsCache(Path(folder))
         if transport is None:
+            # aiohttp takes a third of a second to import: not before there is something to fetch.
+            from pinyon.fetcher.aiohttp_transport import AiohttpTransport
+
             transport = AiohttpTransport(config, clock)
             stack.push_async_callback(transport.close)
-        run = _Run(config, sink, transport, robots_cache, normalise or default_normalise(), blocked, clock)
+        run = _Run(config, sink, transport, robots_cache, normalise or Normaliser(), blocked, clock)
         stack.callback(run.frontier.close)
         return await run.through(items, stop, progress)
-
-
-def default_normalise() -> Normalise:
-    """Redirect targets as `urls.Normaliser` makes them with its defaults."""
-    normaliser = Normaliser()
-    return lambda base, text: normaliser(text, base)
 
 
 class _Run:

@@ -19,7 +19,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class _HostInList:
-    """What one list has seen of a host: URLs within the host's limits, and whether its domain has a place for it."""
+    """What one list has seen of a host: its URLs, and whether its domain has a place for it."""
 
     urls: int = 0
     has_place: bool = True
@@ -27,7 +27,7 @@ class _HostInList:
 
 @dataclass(slots=True)
 class _DomainInList:
-    """What one list has seen of a domain: hosts that have a place, and their URLs."""
+    """What one list has seen of a domain: hosts that have a place, and their URLs within the domain's limit."""
 
     hosts: int = 0
     urls: int = 0
@@ -38,7 +38,8 @@ class Lists:
 
     A list that refuses a URL refuses every later one of that host for good: what is full stays full. So a host
     stands at one list at a time and only moves on, and the state is a count a host, as in the original.
-    Counting goes on behind every limit, so that a reason is the one that ranks over the whole list would give.
+    Every URL counts for the limits that are asked after those that let it pass, also behind the end of a list: a
+    reason is the one that ranks over the whole list would give.
     """
 
     def __init__(self, rules: Rules, first: int = 0) -> None:
@@ -97,9 +98,9 @@ class Lists:
 
 
 def _beyond_host(row: Selected, host: _HostInList) -> str | None:
-    if 0 <= row.host_limit <= host.urls:
-        return "host_limit"
-    if row.host_budget is not None and row.host_budget <= host.urls:
-        return "time_budget"
     host.urls += 1
+    if 0 <= row.host_limit < host.urls:
+        return "host_limit"
+    if row.host_budget is not None and row.host_budget < host.urls:
+        return "time_budget"
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,9 +98,9 @@ class Segments:
         sync_directory(self.root)
         return Segment(path)
 
-    def free_name(self, stamp: str) -> str:
-        """`stamp` (yyyyMMddHHmmss), or `stamp-k` for the first k that is free."""
-        taken = {s.name for s in self}
+    def free_name(self, stamp: str, reserved: Iterable[str] = ()) -> str:
+        """`stamp` (yyyyMMddHHmmss), or `stamp-k` for the first k that is free and not reserved."""
+        taken = {s.name for s in self}.union(reserved)
         name, k = stamp, 1
         while name in taken:
             name, k = f"{stamp}-{k}", k + 1

@@ -1,0 +1,255 @@
+"""Select, first half: what is due, and of each host what any list could take, bucket by bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from pinyon.crawl import parse_time
+from pinyon.cycle.narrow import LIMITS, NARROW, URLS
+from pinyon.cycle.seeds import read_seeds
+from pinyon.cycle.selection import Selection
+from pinyon.errors import InputError
+from pinyon.jobs import Files, load
+from pinyon.store import Published, Segment
+from pinyon.tables import CRAWLDB, HOSTDB
+from pinyon.urls import locate
+
+NARROW_COLUMNS = ", ".join(NARROW.names)
+
+
+def select_candidates(selection: Selection, crawldb: Published) -> list[str]:
+    """Files of the candidates that any list could take, one a group of buckets; counts what fell out."""
+    job = load("pinyon.cycle", "generate_candidates")
+    engine = selection.crawl.engine
+    gathered = Gathered(selection, crawldb)
+    files = []
+    for number, group in enumerate(engine.bucket_groups(crawldb.buckets)):
+        if not crawldb.paths(group):
+            continue
+        engine.run(job, gathered.sources(group), gathered.params, gathered.fragments)
+        _count(selection)
+        path = selection.scratch / "candidates" / f"{number}.parquet"
+        if engine.write(f"SELECT {NARROW_COLUMNS} FROM host_ranked WHERE cut IS NULL", path).rows:
+            files.append(str(path))
+    return files
+
+
+class Gathered:
+    """All that the candidates of a bucket are judged by: parameters, SQL of expressions, and the other tables."""
+
+    def __init__(self, selection: Selection, crawldb: Published) -> None:
+        self._crawldb = crawldb
+        self._hostdb = selection.policy.hostdb
+        self._open = open_lists(selection)
+        self._limits = limits_file(selection, crawldb)
+        self._listed = listed_urls(selection, crawldb.buckets)
+        self.params = _params(selection)
+        self.fragments = self._fragments(selection)
+
+    def _fragments(self, selection: Selection) -> dict[str, str]:
+        policy = selection.policy
+        fragments = dict(policy.fragments)
+        fragments["host_join"] = "LEFT JOIN hostdb AS h ON h.host = c.host" if policy.needs_host else ""
+        fragments["url_filter"] = _url_filter(selection, self._crawldb)
+        # the URLs themselves are read only where they must be compared
+        locked = any(segment.files("lock") for segment in self._open)
+        fragments["is_locked"] = "l.url IS NOT NULL" if locked else "false"
+        fragments["lock_join"] = (
+            "LEFT JOIN locked AS l ON l.url_key = c.url_key AND l.url = c.url" if locked else ""
+        )
+        listed = self._listed is not None
+        fragments["is_listed"] = "g.url IS NULL" if listed else "false"
+        fragments["list_join"] = (
+            "LEFT JOIN listed AS g ON g.url_key = c.url_key AND g.url = c.url" if listed else ""
+        )
+        return fragments
+
+    def sources(self, group: Sequence[int]) -> dict[str, Files]:
+        """What the job reads for a group of buckets. Hosts of another HostDb may lie in other buckets."""
+        hosts: Sequence[str] = ()
+        if self._hostdb is not None:
+            same = self._hostdb.buckets == self._crawldb.buckets
+            hosts = self._hostdb.paths(group if same else None)
+        listed = self._listed or {}
+        return {
+            "crawldb": Files.of(CRAWLDB, self._crawldb.paths(group)),
+            "hostdb": Files.of(HOSTDB, hosts),
+            "locked": Files.of(URLS, _lock_files(self._open, group)),
+            "listed": Files.of(URLS, [path for bucket in group for path in listed.get(bucket, ())]),
+            "limits": Files.of(LIMITS, self._limits),
+        }
+
+
+def _params(selection: Selection) -> dict[str, Any]:
+    settings, fetcher = selection.settings, selection.everything.fetcher
+    return {
+        "now": selection.now,
+        "max_interval": selection.everything.db.fetch_interval_max,
+        "gen_delay_from": selection.now - timedelta(seconds=settings.gen_delay),
+        "restrict_status": list(settings.restrict_status),
+        "exclude_status": list(settings.exclude_status),
+        "min_score": settings.min_score,
+        "interval_at_most": settings.interval_at_most,
+        "max_count": selection.policy.host_limit,
+        "lists": settings.segments,
+        "time_budget_ms": None if settings.time_budget is None else settings.time_budget * 1000,
+        "default_delay_ms": round(fetcher.server_delay * 1000),
+        "min_delay_ms": round(fetcher.min_delay * 1000),
+    }
+
+
+def _url_filter(selection: Selection, crawldb: Published) -> str:
+    """SQL of the reason a filter gives, or NULL. Rows that entered through these very rules need no second look."""
+    rules = selection.crawl.url_filter
+    if not selection.settings.filter or crawldb.facts.get("filter") == rules.digest():
+        return "NULL"
+    return f"({rules.sql('c')})"
+
+
+def _count(selection: Selection) -> None:
+    engine = selection.crawl.engine
+    for row in engine.rows("SELECT reason, urls FROM reason_counts WHERE reason IS NOT NULL"):
+        selection.rejected[row["reason"]] += row["urls"]
+    for row in engine.rows("SELECT reason, urls, hosts FROM cut_counts"):
+        selection.rejected[row["reason"]] += row["urls"]
+        if row["reason"] == "host_limit":
+            selection.hosts_over_limit += row["hosts"]
+    if selection.policy.hostdb is not None:
+        _count_undecided(selection, engine.rows("SELECT * FROM undecided_hosts")[0])
+
+
+def _count_undecided(selection: Selection, row: Mapping[str, Any]) -> None:
+    for setting, hosts, example in (
+        ("max_count_expr", "without_limit", "limit_example"),
+        ("fetch_delay_expr", "without_delay", "delay_example"),
+    ):
+        if getattr(selection.settings, setting) is not None and row[hosts]:
+            selection.failing[setting] += row[hosts]
+            selection.examples.setdefault(setting, row[example])
+
+
+# -- locks ----------------------------------------------------------------------------------------------------
+
+
+def open_lists(selection: Selection) -> list[Segment]:
+    """Segments that the crawldb has not taken in, and that are younger than `gen_delay`."""
+    segments = list(selection.crawl.segments)
+    done = selection.crawl.store.applied(CRAWLDB, [segment.name for segment in segments])
+    oldest = selection.now - timedelta(seconds=selection.settings.gen_delay)
+    return [s for s in segments if s.name not in done and parse_time(s.info()["generate_time"]) > oldest]
+
+
+def _lock_files(segments: Sequence[Segment], group: Sequence[int]) -> list[str]:
+    paths = (segment.folder("lock") / f"bucket-{bucket}.parquet" for segment in segments for bucket in group)
+    return [str(path) for path in paths if path.exists()]
+
+
+# -- files that are given -------------------------------------------------------------------------------------
+
+
+def listed_urls(selection: Selection, buckets: int) -> dict[int, list[str]] | None:
+    """Files of the URLs of `from_list` by bucket, or None if no list is given. Raises `InputError`."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if selection.settings.from_list is None:
+        return None
+    found: dict[int, list[tuple[int, str]]] = {}
+    files: dict[int, list[str]] = {}
+
+    def flush() -> None:
+        for bucket, rows in found.items():
+            path = selection.scratch / f"listed-{bucket}-{len(files.setdefault(bucket, []))}.parquet"
+            columns = [[row[0] for row in rows], [row[1] for row in rows]]
+            pq.write_table(pa.table(columns, schema=URLS.arrow_schema()), path)
+            files[bucket].append(str(path))
+        found.clear()
+
+    for number, (bucket, key, url) in enumerate(_normalised(selection, buckets), 1):
+        found.setdefault(bucket, []).append((key, url))
+        if number % 100_000 == 0:
+            flush()
+    flush()
+    return files
+
+
+def _normalised(selection: Selection, buckets: int) -> Iterator[tuple[int, int, str]]:
+    """Bucket, key and URL of each line, as it is and normalised: an import keeps URLs as they were found."""
+    normalise = selection.crawl.normalise
+    for seed in read_seeds([Path(selection.settings.from_list or "")]):
+        if seed.problem:
+            continue
+        for url in {seed.url, normalise(seed.url) or seed.url}:
+            place = locate(url)
+            yield place.bucket(buckets), place.url_key, url
+
+
+def limits_file(selection: Selection, crawldb: Published) -> list[str]:
+    """The limits file as one Parquet file that is joined, never loaded; an empty list if none is given.
+
+    A limit for a period is lowered by what was fetched in it. Raises `InputError` for a file that is none.
+    """
+    name = selection.settings.limits_file
+    if name is None:
+        return []
+    engine = selection.crawl.engine
+    path = Path(name)
+    columns = _columns_of(selection, path)
+    known = [c for c in LIMITS.names if c != "name" and c in columns]
+    casts = [
+        f"TRY_CAST({c} AS BIGINT) AS {c}" if c in known else f"CAST(NULL AS BIGINT) AS {c}"
+        for c in LIMITS.names[1:]
+    ]
+    raw = selection.scratch / "limits.parquet"
+    key = next(c for c in ("name", "domain", "host", "domain_or_host") if c in columns)
+    sql = f"SELECT lower(trim(CAST({key} AS VARCHAR))) AS name, {', '.join(casts)} FROM {_scan(path)} WHERE {key} IS NOT NULL"
+    engine.write(sql, raw)
+    return [_without_used(selection, crawldb, raw)] if "interval" in known else [str(raw)]
+
+
+def _scan(path: Path) -> str:
+    quoted = "'" + str(path).replace("'", "''") + "'"
+    if path.suffix == ".parquet":
+        return f"read_parquet({quoted})"
+    return f"read_csv({quoted}, delim='\t', header=true, all_varchar=true, comment='#')"
+
+
+def _columns_of(selection: Selection, path: Path) -> list[str]:
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such limits file (generate.limits_file)")
+    found = [
+        row["column_name"] for row in selection.crawl.engine.rows(f"DESCRIBE SELECT * FROM {_scan(path)}")
+    ]
+    unknown = set(found) - set(LIMITS.names) - {"domain", "host", "domain_or_host"}
+    if unknown or not set(found) & {"name", "domain", "host", "domain_or_host"}:
+        raise InputError(
+            f"{path}: wanted columns domain (or host), {', '.join(LIMITS.names[1:])}; found {', '.join(found)}"
+        )
+    return found
+
+
+def _without_used(selection: Selection, crawldb: Published, raw: Path) -> str:
+    engine = selection.crawl.engine
+    limits = Files.of(LIMITS, [str(raw)])
+    used = []
+    for number, group in enumerate(engine.bucket_groups(crawldb.buckets)):
+        tables = {"crawldb": Files.of(CRAWLDB, crawldb.paths(group)), "limits": limits}
+        engine.run(load("pinyon.cycle", "generate_limits"), tables, {"now": selection.now})
+        path = selection.scratch / f"used-{number}.parquet"
+        if engine.write("SELECT * FROM fetched_lately", path).rows:
+            used.append(str(path))
+    if not used:
+        return str(raw)
+    listed = ", ".join(f"'{path}'" for path in used)
+    engine.bind({"limits": limits})
+    left = selection.scratch / "limits-left.parquet"
+    engine.write(
+        "SELECT l.* REPLACE (CAST(CASE WHEN l.urls < 0 THEN l.urls ELSE greatest(l.urls - coalesce(u.urls, 0), 0) END "
+        "AS BIGINT) AS urls) FROM limits AS l LEFT JOIN (SELECT name, sum(urls) AS urls "
+        f"FROM read_parquet([{listed}]) GROUP BY name) AS u ON u.name = l.name",
+        left,
+    )
+    return str(left)

@@ -1,0 +1,56 @@
+"""One generate on its way: what it goes by, where its intermediate files lie, and what it has counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from pinyon.crawl import Crawl
+from pinyon.cycle.policy import Policy
+from pinyon.settings import Generate, Settings
+
+#: Reasons that drop a row before any limit, in the order they are asked.
+REASONS = (
+    "no_host",
+    "not_listed",
+    "excluded_status",
+    "not_due",
+    "awaiting_update",
+    "status",
+    "min_score",
+    "interval",
+    "expression",
+    "blocked",
+    "url_filter",
+    "filter_error",
+)
+#: Reasons of the limits, in the order they are asked.
+LIMITS = ("host_limit", "time_budget", "hosts_per_domain", "domain_limit", "top_n")
+
+
+@dataclass(slots=True)
+class Selection:
+    """`rejected` counts rows by reason, `failing` hosts by the expression that gave nothing for them."""
+
+    crawl: Crawl
+    everything: Settings
+    policy: Policy
+    now: datetime
+    seed: int
+    scratch: Path
+    rows: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    hosts_over_limit: int = 0
+    failing: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def settings(self) -> Generate:
+        return self.everything.generate
+
+    def by_reason(self) -> dict[str, int]:
+        """What was rejected, in the order of the reasons."""
+        return {reason: self.rejected[reason] for reason in (*REASONS, *LIMITS) if self.rejected[reason]}
