@@ -47,14 +47,16 @@ def main(arguments: Sequence[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     name, *rest = arguments
-    status = set_up()
-    for tool, *options in COMMANDS[name]:
-        status = status or run([str(BIN / tool), *options, *rest])
-    return status
+    statuses = [set_up()]
+    if statuses == [0]:
+        statuses += [run([str(BIN / tool), *options, *rest]) for tool, *options in COMMANDS[name]]
+    return next((status for status in statuses if status), 0)
 
 
 def set_up() -> int:
     """Makes `.venv` what `uv.lock` says, with this Python."""
+    if not BIN.exists():
+        print("dev.py: making .venv: this takes a minute or two, once", file=sys.stderr)
     python = ["--python", sys.executable, "--no-python-downloads"]
     extras = ["--all-extras", *([] if shutil.which("java") else ["--no-extra", "spark"])]
     return run([uv(), "sync", "--locked", "--quiet", *python, *extras])

@@ -29,7 +29,10 @@ from pinyon.tables import TableSpec
 _HEADER = re.compile(r"^-- (reads|params|fragments): *(.*)$", re.MULTILINE)
 _STEP = re.compile(r"^-- step: *(\w+)( \(kept\))? *$", re.MULTILINE)
 _FRAGMENT = re.compile(r"\{(\w+)\}")
-_PARAM = re.compile(r"(?<![:\w]):([a-z]\w*)")
+#: A text, which is passed over, or a parameter.
+_PARAM = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-z]\w*)")
+#: A text, which is kept, or a comment, which may hold colons and braces.
+_COMMENT = re.compile(r"('(?:[^']|'')*')|--[^\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ def parse(name: str, text: str) -> Job:
     )
     body = "\n".join(step.sql for step in steps)
     for what, declares, uses in (
-        ("params", job.params, set(_PARAM.findall(body))),
+        ("params", job.params, set(_PARAM.findall(body)) - {""}),
         ("fragments", job.fragments, set(_FRAGMENT.findall(body))),
     ):
         if declares != uses:
@@ -143,6 +146,7 @@ def parse(name: str, text: str) -> Job:
 
 
 def _bare(sql: str) -> str:
-    """Without comments, which may hold colons and braces, and without the final semicolon."""
-    lines = [line.split("--")[0].rstrip() if "--" in line else line for line in sql.splitlines()]
-    return "\n".join(line for line in lines if line.strip()).strip().removesuffix(";")
+    """Without comments, and without the final semicolon."""
+    text = _COMMENT.sub(lambda match: match[1] or "", sql)
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return "\n".join(lines).strip().removesuffix(";")

@@ -281,6 +281,13 @@ class Db:
 
 
 @dataclass(frozen=True, slots=True)
+class HostDb:
+    """What updatehostdb keeps of hosts."""
+
+    min_records: int = _s(0, "URLs", "hosts with fewer URLs in the crawldb are not kept")
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """Where the SQL runs."""
 
@@ -311,6 +318,7 @@ class Settings:
     warc: Warc = field(default_factory=Warc)
     parse: Parse = field(default_factory=Parse)
     db: Db = field(default_factory=Db)
+    hostdb: HostDb = field(default_factory=HostDb)
     engine: Engine = field(default_factory=Engine)
     store: Store = field(default_factory=Store)
     origins: Mapping[str, str] = field(default_factory=dict)

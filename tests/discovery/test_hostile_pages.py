@@ -60,6 +60,7 @@ _SLOW: dict[str, Callable[[], bytes]] = {
     "a long alt": lambda: b'<a href=x><img alt="' + b"z " * (_MEGABYTE // 2) + b'"></a>',
     "no UTF-8": lambda: b"\xff\xfd\xfe" * (_MEGABYTE // 3),
     "every byte": lambda: bytes(range(256)) * 4_000,
+    "every character, not quite UTF-8": lambda: "".join(map(chr, range(0x80, 0xD800))).encode() * 3 + b"\xff" * 99_999,
     "zeros": lambda: b"\0" * _MEGABYTE,
 }  # fmt: skip
 
@@ -103,7 +104,8 @@ _PIECES = """
     <a href=x> | <a href='/y?z=1&amp;q' rel=nofollow> | </a> | <div> | </div> | <p> | <b> | </b> | text | <br> | <
     <table> | <tr> | <td> | </table> | <img src=i alt=image> | <title>T</title> | <base href=/b/> | > | " | ' | = | <a
     <link rel=canonical href=c> | <iframe src=f></iframe> | <meta name=robots content=noindex> | &amp; | &lt;
-    <!--c--> | <!-- <a href=hidden> --> | <script>'<a href=s>'</script> | <svg> | </svg> | <style>a{}</style>
+    <!--c--> | <!-- <a href=hidden> --> | <script>'<a href=s>'</script> | <svg><title>t</title></svg>
+    <style>a{}</style>
 """
 _MARKUP = st.lists(
     st.sampled_from([piece.strip() for piece in _PIECES.replace("\n", "|").split("|")]), max_size=30
@@ -111,7 +113,7 @@ _MARKUP = st.lists(
 
 
 @given(_MARKUP)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_flattening_keeps_what_discovery_reads(pieces: list[str]) -> None:
     html = " ".join(pieces)
     limits = Limits(text="none")
@@ -143,7 +145,7 @@ _TOKENS = [
     content_type=st.sampled_from(["text/html", "text/plain", "text/xml", "application/rss+xml", None, "x"]),
     header=st.one_of(st.none(), st.text(max_size=60)),
 )
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_input_raises(body: bytes, content_type: str | None, header: str | None) -> None:
     parsed = parse_page(
         body,
@@ -156,3 +158,21 @@ def test_no_input_raises(body: bytes, content_type: str | None, header: str | No
     )
     assert parsed.status != "failed"
     assert all(link.url.startswith(("http://", "https://")) and "#" not in link.url for link in parsed.links)
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<img src="data:image/png;base64,%s">' % ("iVBORw0KGgo/AAA+" * 12_000),
+        "<img src=data:image/png;base64,%s>" % ("iVBORw0KGgo/AAA+" * 12_000),
+        '<button class="[&>svg]:size-4 [&>p]:mt-1 flex" onclick="() => go(1)">x</button>' * 1_500,
+        "<script>%s</script>" % ("var t = '<a class=\"x\">' + \"<p title='y'>\";\n" * 3_000),
+        '<script type="application/json">%s</script>' % ('{"text": "three or four words"}, ' * 4_000),
+        "<p>%s</p>" % ("a long paragraph " * 10_000),
+        "<div data-state='%s'></div>" % ('{"html":"<p class=x>y</p>"},' * 4_000),
+    ],
+    ids=lambda element: element[:24],
+)
+def test_large_pages_of_usual_kinds_are_not_touched(element: str) -> None:
+    decoded = decode(f"<!DOCTYPE html><p>{element}<a href=x>x</a>".encode(), None, "html")
+    assert tamed(decoded).utf8 is decoded.utf8

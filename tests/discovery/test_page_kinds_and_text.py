@@ -22,6 +22,8 @@ _HTML = b"<!DOCTYPE html><title>t</title>"
         ("text/html", b"", "html"),
         ("text/html", b"just words", "html"),
         ("text/html", _RSS, "feed"),
+        ("text/html", b"%PDF-1.7 <a href=x>", "other"),
+        ("text/plain", b"\x89PNG\r\n", "other"),
         ("text/html", _SITEMAP, "sitemap"),
         ("application/xhtml+xml", b"<?xml version='1.0'?><html xmlns='x'/>", "html"),
         ("text/xml", b"\xef\xbb\xbf <?xml version='1.0'?><!-- c -->\n<feed xmlns='x'/>", "feed"),
@@ -58,6 +60,7 @@ def test_the_kind_is_that_of_type_and_first_bytes(content_type: str | None, body
 
 def test_what_is_skipped_says_why() -> None:
     assert page(b"%PDF", content_type="application/pdf; q=1").error == "no parser for application/pdf"
+    assert page(b"PK\x03\x04").error == "binary data served as text/html"
     assert page(b"\0", content_type=None).error == "no parser for unknown type"
 
 
@@ -71,6 +74,37 @@ def test_the_signature_is_of_the_bytes_alone(content_type: str) -> None:
     assert (
         page(body, content_type=content_type, charset="latin-1", url="http://x.test/").signature == expected
     )
+
+
+class PanicException(BaseException):
+    """How a Rust library's panic arrives."""
+
+
+class _Breaking(str):
+    """A header value that breaks whoever looks into it."""
+
+    error: BaseException
+
+    def partition(self, *_: object) -> tuple[str, str, str]:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no\nsense"), RecursionError("too deep"), PanicException("at the disco")]
+)
+def test_what_breaks_a_parser_fails_and_says_why(error: BaseException) -> None:
+    content_type = _Breaking("text/html")
+    content_type.error = error
+    parsed = page(b"body", content_type=content_type)
+    assert (parsed.status, parsed.signature) == ("failed", hashlib.md5(b"body").digest())
+    assert parsed.error == f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def test_an_interrupt_is_no_failure_of_the_page() -> None:
+    content_type = _Breaking("text/html")
+    content_type.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        page(b"body", content_type=content_type)
 
 
 class TestTitle:

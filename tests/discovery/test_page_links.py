@@ -56,8 +56,9 @@ def test_an_attribute_without_a_value_is_no_link() -> None:
 
 
 def test_links_come_from_a_area_and_frames() -> None:
-    body = "<a href=1></a><map><area href=2 alt=two></map><iframe src=3></iframe><img src=4><link rel=next href=5>"
-    assert [link.url[-1] for link in page(body).links] == ["1", "2", "3"]
+    body = "<iframe src=1></iframe><a href=2></a><map><area href=3></map><img src=x>"
+    body += "<link rel=next href=y><a href=4></a>"
+    assert [link.url[-1] for link in page(body).links] == ["1", "2", "3", "4"]
     assert urls("<frameset><frame src=f></frameset>") == ["http://site.test/dir/f"]
 
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 from discovery_cases import Case, cases
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pinyon.discovery import Limits, Sitemap, SitemapEntry, parse_sitemap
 
@@ -54,7 +56,7 @@ class TestGzip:
         parsed = parse_sitemap(cut, URL)
         assert 100 < len(parsed.entries) < 10_000 and parsed.error
 
-    @pytest.mark.parametrize("body", [b"\x1f\x8b", b"\x1f\x8bnonsense", gzip.compress(b"")])
+    @pytest.mark.parametrize("body", [b"\x1f\x8b", b"\x1f\x8bnonsense", gzip.compress(b"", mtime=0)])
     def test_what_is_none_is_an_error(self, body: bytes) -> None:
         parsed = parse_sitemap(body, URL)
         assert (parsed.kind, parsed.entries) == ("unknown", []) and parsed.error
@@ -157,3 +159,25 @@ def test_dates_are_utc_or_none(written: str, utc: datetime | None) -> None:
 def test_priorities_lie_within_their_bounds(written: str, value: float | None) -> None:
     body = f"<urlset><url><loc>/1</loc><priority>{written}</priority></url></urlset>".encode()
     assert parse_sitemap(body, URL).entries[0].priority == value
+
+
+_TOKENS = """
+    <urlset> </urlset> <sitemapindex> <url> </url> <loc> </loc> <lastmod> </lastmod> <priority> </priority> <rss>
+    <channel> <item> </item> <link> </link> <guid> <pubDate> </pubDate> <feed> <entry> </entry> <link/> <![CDATA[
+    ]]> &amp; & < <!-- --> <?xml <!DOCTYPE
+    <!ENTITY xmlns:a='b' <a:loc> http://x.test/ 2026 Mon, 30 Nov 99:99 +9999 GMT 1e999 \xff
+""".split()
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=200),
+        st.lists(st.sampled_from(_TOKENS), max_size=40).map(
+            lambda tokens: " ".join(tokens).encode("latin-1")
+        ),
+        st.text(max_size=40).map(lambda text: f"<rss><item><pubDate>{text}</pubDate></item></rss>".encode()),
+    )
+)
+@settings(max_examples=300, deadline=None)
+def test_no_input_raises(body: bytes) -> None:
+    assert all(entry.url.startswith("http") for entry in parse_sitemap(body, URL).entries)

@@ -330,7 +330,8 @@ def test_an_http_proxy_is_asked_for_the_whole_url():
                 connect_to=(),
                 proxy=f"http://127.0.0.1:{proxy.port}",
             )
-            assert sink.pages["http://far.test/1"].outcome == "success"
+            page = sink.pages["http://far.test/1"]
+            assert (page.outcome, page.ip) == ("success", None)
             assert [(seen.path, seen.host) for seen in proxy.log] == [("http://far.test/1", "far.test")]
 
     asyncio.run(main())

@@ -129,6 +129,19 @@ def test_who_gives_up_waiting_does_not_take_the_answer_from_the_others():
     asyncio.run(main())
 
 
+def test_a_lookup_that_never_ends_is_a_failure_not_a_wait():
+    async def lookup(name: str) -> Addresses:
+        await asyncio.sleep(60)
+        raise AssertionError
+
+    async def main() -> None:
+        names = CachingResolver(lookup, time=Clock(), timeout_s=0.05)
+        assert not (await failure(names, "a.test")).unknown
+        await names.close()
+
+    asyncio.run(main())
+
+
 def test_not_more_names_are_asked_for_at_once_than_allowed():
     async def main() -> None:
         records = {f"h{n}.test": ["192.0.2.7"] for n in range(30)}

@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pinyon.fetcher import Answer
+from pinyon.fetcher.capture import captured
 from pinyon.fetcher.headers import all_of, content_type, header, header_text, location
 from pinyon.fetcher.outcomes import FAILURES, outcome_of, retry_after_s
 from pinyon.tables import OUTCOMES
+from pinyon.urls import Normaliser
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -126,3 +129,36 @@ def test_a_value_that_could_not_be_sent_back_is_not_kept():
 )
 def test_raw_bytes_of_a_location_are_what_the_server_meant(raw, text):
     assert location(((b"Location", raw),)) == text
+
+
+NORMALISER = Normaliser()
+NAMES = st.sampled_from(
+    [
+        b"Location",
+        b"Content-Type",
+        b"ETag",
+        b"Last-Modified",
+        b"Retry-After",
+        b"X-Robots-Tag",
+        b"Content-Encoding",
+    ]
+)
+
+
+@settings(max_examples=150)
+@given(st.integers(0, 999), st.lists(st.tuples(NAMES, st.binary(max_size=60))), st.booleans())
+def test_whatever_the_head_says_there_is_a_capture_that_tables_can_hold(status, headers, conditional):
+    answer = Answer(NOW, 1, status=status, headers=tuple(headers), body=b"x")
+    capture = captured(
+        "http://a.test/",
+        0,
+        answer,
+        lambda base, text: NORMALISER(text, base),
+        NOW,
+        kind="page",
+        conditional=conditional,
+    )
+    assert capture.outcome in OUTCOMES
+    for text in (capture.etag, capture.redirect_to, capture.error, capture.robots_tag, capture.content_type):
+        assert text is None or text.encode("utf-8")
+    assert (capture.redirect_to is not None) == (capture.outcome in ("redir_temp", "redir_perm"))

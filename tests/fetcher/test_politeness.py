@@ -51,7 +51,7 @@ def promised(policy: Policy, own: float | None, failures: int, retry_after: floa
     return max(pause, min(retry_after or 0, policy.max_back_off_s))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(crawls(), st.integers(1, 4))
 def test_no_host_is_asked_sooner_than_promised_and_nothing_is_lost_or_handed_out_twice(crawl, workers):
     policy, hosts, jobs, fates = crawl

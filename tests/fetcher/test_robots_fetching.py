@@ -250,6 +250,7 @@ def test_a_second_run_does_not_ask_again_within_a_day(tmp_path):
                 sink, _ = await fetch(server, ["http://a.test/x"], robots_cache=cache, clock=lambda: clock[0])
                 assert outcomes(sink) == {"http://a.test/x": "robots_denied"}
                 assert len(server.log) == asked
+                assert sink.hosts["a.test"].robots_status == "rules"
 
     asyncio.run(main())
 
@@ -294,6 +295,15 @@ def test_a_record_comes_back_from_disk_as_it_was_put(tmp_path):
     cache.put(record)
     assert FileRobotsCache(tmp_path).get("https://a.test:8443") == record
     assert cache.get("http://a.test:8443") is None
+
+
+def test_records_nobody_wrote_for_long_are_swept(tmp_path):
+    cache = FileRobotsCache(tmp_path)
+    cache.put(RobotsRecord("http://a.test", "rules", NOW, FORBID_X))
+    now = datetime.now(UTC)
+    assert cache.sweep(now - timedelta(hours=1)) == 0
+    assert cache.sweep(now + timedelta(hours=1)) == 1
+    assert cache.get("http://a.test") is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"not json\n", b'{"authority": "http://a.test"}\nxx', None])

@@ -186,11 +186,24 @@ def test_sitemaps_are_listed_once_wherever_they_stand_and_not_without_end():
         ("/a/x", Decision(False, "Disallow: /a")),
         ("/q.php?z", Decision(False, "Disallow: /*.php?")),
         ("/free", Decision(True, None)),
+        ("/caf%C3%A9/x", Decision(False, "Disallow: /café")),
+        ("/%7Euser", Decision(False, "Disallow: /~user")),
+        ("/anything/deep.pdf", Decision(False, "Disallow: *.pdf$")),
     ],
 )
 def test_the_line_that_decided_is_named(path, decision):
-    text = "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /*.php?\nDisallow: /zzzzzzzzz"
+    patterns = ["/a", "/*.php?", "/zzzzzzzzz", "/café", "/~user", "*.pdf$"]
+    text = "User-agent: *\nAllow: /a/b\n" + "".join(f"Disallow: {pattern}\n" for pattern in patterns)
     assert parse(text.encode(), ("pine",)).decide(HOST + path) == decision
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[x/y", "http://a.test?/x", "http://a.test", "http://a.test//x", "http://a:b:c/x"]
+)
+def test_any_url_that_can_be_sent_is_decided(url):
+    assert parse(b"User-agent: *\nDisallow: /nothing", ("pine",)).allowed(url)
+    assert parse(b"User-agent: *\nDisallow: //x", ("pine",)).allowed(url) is not url.endswith("//x")
+    assert not parse(b"User-agent: *\nDisallow: /", ("pine",)).allowed(url)
 
 
 def test_the_query_counts_and_the_authority_does_not():
@@ -203,8 +216,8 @@ def test_the_query_counts_and_the_authority_does_not():
 @given(st.binary(max_size=400), st.text(max_size=30))
 def test_no_file_and_no_path_raises(body, path):
     rules = parse(b"User-agent: *\nDisallow: /x\n" + body, ("pine",))
-    decision = rules.decide(HOST + "/" + path)
-    assert decision.allowed is rules.allowed(HOST + "/" + path)
+    for url in (HOST + "/" + path, "http://" + path, path):
+        assert rules.decide(url).allowed is rules.allowed(url)
 
 
 def test_the_digest_is_that_of_the_bytes():

@@ -62,7 +62,9 @@ def imported(case: str, tmp_path: Path) -> Path:
         for name, value in config.items()
         if name != "_note"
     )
-    (tmp_path / "nutch-site.xml").write_text(f"<?xml version='1.0'?>\n<configuration>\n{properties}</configuration>\n")
+    (tmp_path / "nutch-site.xml").write_text(
+        f"<?xml version='1.0'?>\n<configuration>\n{properties}</configuration>\n"
+    )
     return crawl
 
 
@@ -102,10 +104,14 @@ def test_selects_what_nutch_selects(case: str, tmp_path: Path) -> None:
     if case == "17_ties":
         assert scores(case, [row["url"] for row in found[0]]) == scores(case, lists[0]["urls"])
     else:
-        assert [sorted(row["url"] for row in rows) for rows in found] == [sorted(one["urls"]) for one in lists]
+        assert [sorted(row["url"] for row in rows) for rows in found] == [
+            sorted(one["urls"]) for one in lists
+        ]
     for rows, one in zip(found, lists, strict=True):
         delays = one.get("variable_fetch_delay", one.get("fetch_delay_ms", {}))
-        assert {row["url"]: row["fetch_delay_ms"] for row in rows if row["fetch_delay_ms"] is not None} == delays
+        assert {
+            row["url"]: row["fetch_delay_ms"] for row in rows if row["fetch_delay_ms"] is not None
+        } == delays
     assert report["rows"] == report["selected"] + sum(report["rejected"].values())
     for counter, reason in COUNTERS.items():
         if counter in expected.get("counters", {}):
@@ -130,7 +136,8 @@ def test_open_segment_keeps_its_urls_as_nutchs_marks_in_the_crawldb_do(tmp_path:
     first = json.loads(generated(crawl, tmp_path).stdout)
     second = json.loads(generated(crawl, tmp_path).stdout)
     urls = [
-        {row["url"] for row in dumped(crawl, tmp_path, report["segments"][0]["name"])} for report in (first, second)
+        {row["url"] for row in dumped(crawl, tmp_path, report["segments"][0]["name"])}
+        for report in (first, second)
     ]
     assert urls[0] and urls[1]
     assert not urls[0] & urls[1]

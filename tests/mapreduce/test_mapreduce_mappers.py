@@ -96,6 +96,7 @@ def test_a_row_is_due_now_or_if_it_lies_beyond_the_longest_interval(
         (1000, 1001, 10, 10),
         (1000, -1, 5000, 5000),
         (5, 6, 9, 5),  # 4.5 becomes 5, as Java and SQL round
+        (6, 7, 9, 5),  # and so does 5.4
         (7_776_000, 7_776_001, 8_000_000, 6_998_400),
     ],
 )

@@ -218,7 +218,7 @@ def test_no_list_has_more_than_top_n_nor_a_host_more_than_its_limit(run: Run) ->
 
 
 def test_what_a_cut_gives_back_has_room_in_a_later_list_before_what_a_limit_sent_there(run: Run) -> None:
-    """A reducer that sees little sends a.com/1 to list 1; the merge gives back d.com/0 and b.com/0, which are better."""
+    """A reducer alone sends a.com/1 to list 1; the merge gives d.com/0 and b.com/0 back, which are better."""
     order = ["a.com/0", "c.com/0", "d.com/0", "b.com/0", "e.com/0", "a.com/1"]
     crawldb = [url_row(f"http://{name}", -rank) for rank, name in enumerate(order)]
     selection = run(crawldb, max_count=1, top_n=2, lists=2, min_score=None)

@@ -20,16 +20,12 @@ def stored_head(head: bytes) -> bytes:
     """
     if b"transfer-encoding" not in head.lower():
         return head
-    lines = head.split(b"\n")
-    names = [line.partition(b":")[0].strip().lower() for line in lines]
+    lines = [line.partition(b":") for line in head.split(b"\n")]
+    names = [name.strip().lower() if colon else b"" for name, colon, _ in lines]
     if b"transfer-encoding" not in names:
         return head
-    return b"\n".join(_renamed(line, name) for line, name in zip(lines, names, strict=True))
-
-
-def _renamed(line: bytes, name: bytes) -> bytes:
-    new = _RENAMED.get(name)
-    return line if new is None else new + b":" + line.partition(b":")[2]
+    renamed = (_RENAMED.get(name, line[0]) for line, name in zip(lines, names, strict=True))
+    return b"\n".join(name + colon + value for name, (_, colon, value) in zip(renamed, lines, strict=True))
 
 
 def split_head(block: bytes) -> tuple[bytes, bytes]:

@@ -95,6 +95,7 @@ def _params(selection: Selection) -> dict[str, Any]:
         "interval_at_most": settings.interval_at_most,
         "max_count": selection.policy.host_limit,
         "lists": settings.segments,
+        "together": settings.keep_together if settings.spread and settings.segments > 1 else 1,
         "time_budget_ms": None if settings.time_budget is None else settings.time_budget * 1000,
         "default_delay_ms": round(fetcher.server_delay * 1000),
         "min_delay_ms": round(fetcher.min_delay * 1000),
@@ -106,19 +107,27 @@ def _url_filter(selection: Selection, crawldb: Published) -> str:
     rules = selection.crawl.url_filter
     if not selection.settings.filter or crawldb.facts.get("filter") == rules.digest():
         return "NULL"
-    return f"({rules.sql('c')})"
+    reason = rules.sql("c.url", "c.host")
+    return f"CASE WHEN ({reason}) IS NOT NULL THEN 'url_filter' END"
 
 
 def _count(selection: Selection) -> None:
     engine = selection.crawl.engine
     for row in engine.rows("SELECT reason, urls FROM reason_counts WHERE reason IS NOT NULL"):
         selection.rejected[row["reason"]] += row["urls"]
-    for row in engine.rows("SELECT reason, urls, hosts FROM cut_counts"):
+    for row in engine.rows("SELECT reason, urls FROM cut_counts"):
         selection.rejected[row["reason"]] += row["urls"]
-        if row["reason"] == "host_limit":
-            selection.hosts_over_limit += row["hosts"]
+    note_hosts_over_limit(selection, "host_ranked")
     if selection.policy.hostdb is not None:
         _count_undecided(selection, engine.rows("SELECT * FROM undecided_hosts")[0])
+
+
+def note_hosts_over_limit(selection: Selection, relation: str) -> None:
+    """Puts aside the hosts of which rows were cut under their limit: a host may be met again in a later list."""
+    path = selection.scratch / "over-limit" / f"{len(selection.over_limit)}.parquet"
+    sql = f"SELECT DISTINCT host FROM {relation} WHERE cut = 'host_limit'"
+    if selection.crawl.engine.write(sql, path).rows:
+        selection.over_limit.append(str(path))
 
 
 def _count_undecided(selection: Selection, row: Mapping[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pinyon.crawl import Crawl
 from pinyon.errors import NothingDue, UsageError
 from pinyon.store import Segment
@@ -28,3 +30,12 @@ def open_segments(crawl: Crawl) -> list[Segment]:
     segments = list(crawl.segments)
     done = crawl.store.applied(CRAWLDB, [segment.name for segment in segments])
     return [segment for segment in segments if segment.name not in done]
+
+
+def published_files(segment: Segment, *folders: str) -> list[str]:
+    """The Parquet files of these folders, relative to the segment: what `Segment.check_whole` looks for."""
+    return [
+        Path(path).relative_to(segment.path).as_posix()
+        for folder in folders
+        for path in segment.files(folder)
+    ]

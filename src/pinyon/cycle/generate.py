@@ -112,7 +112,7 @@ def _report(selection: Selection, lists: Sequence[ListReport]) -> GenerateReport
         rows=selection.rows,
         selected=sum(report.urls for report in lists),
         rejected=selection.by_reason(),
-        hosts_over_limit=selection.hosts_over_limit,
+        hosts_over_limit=selection.hosts_over_limit(),
         expression_failures=sum(selection.failing.values()),
         seed=selection.seed,
         notes=[*selection.policy.notes, *selection.notes, *failures],

@@ -1,7 +1,7 @@
 -- Select, first half: within one bucket, what is due, and of each host the best.
 -- The HostDb's rows and the limits file's meet the URLs by host; nothing outside this bucket is looked at.
 -- reads: crawldb, hostdb, locked, listed, limits
--- params: now, max_interval, gen_delay_from, restrict_status, exclude_status, min_score, interval_at_most, max_count, lists, time_budget_ms, default_delay_ms, min_delay_ms
+-- params: now, max_interval, gen_delay_from, restrict_status, exclude_status, min_score, interval_at_most, max_count, lists, together, time_budget_ms, default_delay_ms, min_delay_ms
 -- fragments: sort_value, expression, url_filter, max_count_expr, fetch_delay_expr, is_locked, lock_join, is_listed, list_join, host_join
 
 -- step: seen_by_schedule
@@ -19,7 +19,8 @@ SELECT
 FROM crawldb AS c
 
 -- step: valued
-SELECT c.*, CAST({sort_value} AS DOUBLE) AS sort_value, coalesce({expression}, false) AS wanted
+-- adding zero makes -0.0 what it equals: orders would tell them apart
+SELECT c.*, CAST({sort_value} AS DOUBLE) + 0.0 AS sort_value, coalesce({expression}, false) AS wanted
 FROM seen_by_schedule AS c
 {host_join}
 
@@ -35,7 +36,8 @@ SELECT
         WHEN c.generate_time > :gen_delay_from THEN 'awaiting_update'
         WHEN {is_locked} THEN 'awaiting_update'
         WHEN len(:restrict_status) > 0 AND NOT list_contains(:restrict_status, c.status) THEN 'status'
-        WHEN c.sort_value IS NULL OR c.sort_value < :min_score THEN 'min_score'
+        -- isnan: column statistics know nothing of NaN, and a comparison may be decided by them alone
+        WHEN c.sort_value IS NULL OR (NOT isnan(c.sort_value) AND c.sort_value < :min_score) THEN 'min_score'
         WHEN c.fetch_interval > :interval_at_most THEN 'interval'
         WHEN NOT c.wanted THEN 'expression'
         ELSE {url_filter}
@@ -86,23 +88,27 @@ SELECT
     row_number() OVER (PARTITION BY host_key, host ORDER BY sort_value DESC, url_key) AS host_rank
 FROM with_policy
 
--- step: host_ranked (kept)
--- cut: what no list can take any more.
+-- step: budgeted
 SELECT
     *,
-    CASE WHEN :time_budget_ms IS NOT NULL AND delay_ms > 0 THEN 1 + :time_budget_ms // delay_ms END AS host_budget,
-    CASE
-        WHEN host_limit >= 0 AND host_rank > host_limit * :lists THEN 'host_limit'
-        WHEN (:lists = 1 OR host_limit < 0) AND :time_budget_ms IS NOT NULL AND delay_ms > 0
-            AND host_rank > (1 + :time_budget_ms // delay_ms) * :lists THEN 'time_budget'
-    END AS cut
+    CASE WHEN :time_budget_ms IS NOT NULL AND delay_ms > 0 THEN 1 + :time_budget_ms // delay_ms END AS host_budget
 FROM ranked
 
+-- step: host_ranked (kept)
+-- cut: what no list can take any more. URLs of a host are dealt to the lists in runs of `together`.
+SELECT
+    *,
+    CASE
+        WHEN host_limit >= 0 AND host_rank > (host_limit + :together - 1) // :together * :together * :lists
+            THEN 'host_limit'
+        WHEN (:lists = 1 OR host_limit < 0)
+            AND host_rank > (host_budget + :together - 1) // :together * :together * :lists
+            THEN 'time_budget'
+    END AS cut
+FROM budgeted
+
 -- step: cut_counts (kept)
-SELECT cut AS reason, count(*) AS urls, count(DISTINCT host) AS hosts
-FROM host_ranked
-WHERE cut IS NOT NULL
-GROUP BY cut
+SELECT cut AS reason, count(*) AS urls FROM host_ranked WHERE cut IS NOT NULL GROUP BY cut
 
 -- step: undecided_hosts (kept)
 -- Hosts in the HostDb for which an expression gave nothing: counted, and the first few are named.

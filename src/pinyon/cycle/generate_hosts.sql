@@ -17,7 +17,4 @@ SELECT
 FROM reranked
 
 -- step: host_cut_counts (kept)
-SELECT cut AS reason, count(*) AS urls, count(DISTINCT host) AS hosts
-FROM host_judged
-WHERE cut IS NOT NULL
-GROUP BY cut
+SELECT cut AS reason, count(*) AS urls FROM host_judged WHERE cut IS NOT NULL GROUP BY cut

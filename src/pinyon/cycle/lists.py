@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pinyon.cycle.candidates import NARROW_COLUMNS
+from pinyon.cycle.candidates import NARROW_COLUMNS, note_hosts_over_limit
 from pinyon.cycle.narrow import CHOSEN, NARROW
 from pinyon.cycle.selection import Selection
 from pinyon.jobs import Files, load
@@ -63,6 +63,8 @@ def _fill_list(selection: Selection, remaining: Sequence[str], number: int, limi
     if settings.segments > 1:  # for one list the candidates are cut already
         engine.run(load("pinyon.cycle", "generate_hosts"), {"remaining": source})
         limits.update({row["reason"]: row["urls"] for row in engine.rows("SELECT * FROM host_cut_counts")})
+        if settings.spread or number == settings.segments - 1:
+            note_hosts_over_limit(selection, "host_judged")
         within = selection.scratch / f"within-{number}.parquet"
         engine.write(f"SELECT {NARROW_COLUMNS} FROM host_judged WHERE cut IS NULL", within)
         source, relation = Files.of(NARROW, [str(within)]), "within"

@@ -9,7 +9,8 @@ SELECT
     p.warc_file, p.warc_offset, p.warc_length,
     coalesce(f.score, CAST(0 AS FLOAT)) AS score,
     coalesce(f.depth, CAST(0 AS SMALLINT)) AS depth,
-    f.modified_time IS NULL AS first,
+    -- nothing of it was seen before: neither content nor a redirect
+    f.modified_time IS NULL AND coalesce(f.status, 'db_unfetched') NOT IN ('db_redir_temp', 'db_redir_perm') AS first,
     coalesce(f.metadata, CAST(MAP {} AS MAP(VARCHAR, VARCHAR))) AS metadata
 FROM pages AS p
 LEFT JOIN fetchlist AS f ON f.url = p.url

@@ -44,13 +44,13 @@ def rewrite(
         engine.run(job, sources(wanted), params, fragments)
         for bucket in wanted:
             sql = f"SELECT {columns} FROM {result} WHERE bucket = {bucket} {order_by}"
-            written += _write(crawl, table.root, bucket, sql)
+            written += write_bucket(crawl, table.root, bucket, sql)
         if counts:
             counted += engine.rows(f"SELECT * FROM {counts}")
     return written, counted
 
 
-def _write(crawl: Crawl, root: Path, bucket: int, sql: str) -> list[DataFile]:
+def write_bucket(crawl: Crawl, root: Path, bucket: int, sql: str) -> list[DataFile]:
     """One file of a bucket; none for an empty one."""
     path = root / f"bucket={bucket}" / f"part-{uuid.uuid4().hex}.parquet"
     file = crawl.engine.write(sql, path)

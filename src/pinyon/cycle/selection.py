@@ -32,7 +32,8 @@ LIMITS = ("host_limit", "time_budget", "hosts_per_domain", "domain_limit", "top_
 
 @dataclass(slots=True)
 class Selection:
-    """`rejected` counts rows by reason, `failing` hosts by the expression that gave nothing for them."""
+    """`rejected` counts rows by reason, `failing` hosts by the expression that gave nothing for them; `over_limit` are
+    files of hosts that had more URLs than their limit."""
 
     crawl: Crawl
     everything: Settings
@@ -42,7 +43,7 @@ class Selection:
     scratch: Path
     rows: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
-    hosts_over_limit: int = 0
+    over_limit: list[str] = field(default_factory=list)
     failing: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -50,6 +51,15 @@ class Selection:
     @property
     def settings(self) -> Generate:
         return self.everything.generate
+
+    def hosts_over_limit(self) -> int:
+        """How many hosts had more URLs than their limit lets through, in any list that counted."""
+        if not self.over_limit:
+            return 0
+        listed = ", ".join(f"'{path}'" for path in self.over_limit)
+        return int(
+            self.crawl.engine.rows(f"SELECT count(DISTINCT host) AS n FROM read_parquet([{listed}])")[0]["n"]
+        )
 
     def by_reason(self) -> dict[str, int]:
         """What was rejected, in the order of the reasons."""

@@ -1,115 +1,118 @@
 -- One bucket of the crawldb, with what was learned of its URLs and of the links that lead to them.
--- reads: crawldb, pages, docs, links
+-- reads: crawldb, results, links, fetchlist, hosts, hostdb
 -- params: now, retry_max, retry_interval, interval_default, interval_max, additions, ignore_internal, ignore_external, by_domain, max_depth
--- fragments: link_score, new_score
+-- fragments: interval, gap, distinct_links, link_score, known_score, new_score
 
--- step: meanings
--- The one place where what a fetch met (outcome) becomes what is done about it (action). Nutch's CrawlDbReducer
--- has one vocabulary for both; here the page log may grow words without touching the crawldb's.
-SELECT * FROM (VALUES
-    ('success', 'fetched'),
-    ('not_modified', 'not_modified'),
-    ('redir_temp', 'redir_temp'),
-    ('redir_perm', 'redir_perm'),
-    ('not_found', 'gone'),
-    ('gone', 'gone'),
-    ('access_denied', 'gone'),
-    ('bad_redirect', 'gone'),
-    ('filtered', 'gone'),
-    ('address_denied', 'gone'),
-    ('robots_denied', 'robots_denied'),
-    ('rate_limited', 'retry'),
-    ('server_error', 'retry'),
-    ('dns_unknown', 'retry'),
-    ('dns_failed', 'retry'),
-    ('connect_failed', 'retry'),
-    ('tls_failed', 'retry'),
-    ('timeout', 'retry'),
-    ('protocol_error', 'retry'),
-    ('robots_unavailable', 'postponed'),
-    ('crawl_delay_too_long', 'postponed'),
-    ('host_failing', 'postponed'),
-    ('blocked', 'unchanged')
-) AS m(outcome, action)
+-- step: latest (kept)
+-- A URL fetched twice: the latest result wins; one that was not even requested says nothing beside one that was.
+SELECT *
+FROM results
+QUALIFY row_number() OVER (
+    PARTITION BY url_key, url
+    ORDER BY action IN ('postponed', 'unchanged'), fetch_time DESC, action, signature NULLS LAST, etag NULLS LAST
+) = 1
 
--- step: latest_pages
--- A URL fetched twice: the latest result wins.
-SELECT p.*
-FROM pages AS p
-QUALIFY row_number() OVER (PARTITION BY p.url_key, p.url ORDER BY p.fetch_time DESC, p.outcome) = 1
+-- == URLs that were fetched and that the crawldb does not know ==
 
--- step: latest_docs
-SELECT d.url_key, d.url, any_value(d.parse_status) AS parse_status, any_value(d.signature) AS signature
-FROM docs AS d
-GROUP BY d.url_key, d.url
+-- step: unknown (kept)
+-- From a list of somebody's own, or of a later version than the one that was restored.
+SELECT r.*
+FROM latest AS r
+ANTI JOIN crawldb AS c ON c.url_key = r.url_key AND c.url = r.url
+WHERE :additions AND r.action NOT IN ('postponed', 'unchanged')
 
--- step: results (kept)
+-- step: listed
+SELECT f.*
+FROM fetchlist AS f
+SEMI JOIN unknown AS u ON u.url_key = f.url_key AND u.url = f.url
+QUALIFY row_number() OVER (PARTITION BY f.url_key, f.url ORDER BY f.generate_time DESC, f.list) = 1
+
+-- step: entering (kept)
+-- What the fetch list knew of them is not forgotten.
 SELECT
-    p.url, p.url_key, p.fetch_time, p.etag, p.last_modified, p.retry_at, d.signature,
-    CASE
-        WHEN m.action = 'fetched' AND d.parse_status = 'failed' THEN 'parse_failed'
-        ELSE coalesce(m.action, 'unchanged')
-    END AS action
-FROM latest_pages AS p
-LEFT JOIN meanings AS m ON m.outcome = p.outcome
-LEFT JOIN latest_docs AS d ON d.url_key = p.url_key AND d.url = p.url
+    u.url, u.url_key, u.host, u.host_key, u.domain, u.bucket,
+    coalesce(f.status, 'db_unfetched') AS status,
+    coalesce(f.fetch_time, u.fetch_time) AS fetch_time,
+    coalesce(f.fetch_interval, CAST(:interval_default AS INTEGER)) AS fetch_interval,
+    f.last_fetch_time,
+    f.modified_time,
+    coalesce(f.first_seen, CAST(:now AS TIMESTAMPTZ)) AS first_seen,
+    coalesce(f.retries, CAST(0 AS SMALLINT)) AS retries,
+    coalesce(f.score, CAST(0 AS FLOAT)) AS score,
+    coalesce(f.inlinks, 0) AS inlinks,
+    coalesce(f.depth, CAST(0 AS SMALLINT)) AS depth,
+    f.signature,
+    f.etag,
+    f.last_modified,
+    CAST(NULL AS TIMESTAMPTZ) AS generate_time,
+    coalesce(f.metadata, CAST(MAP {} AS MAP(VARCHAR, VARCHAR))) AS metadata
+FROM unknown AS u
+LEFT JOIN listed AS f ON f.url_key = u.url_key AND f.url = u.url
 
--- step: counted_links
-SELECT l.*, l.rel IN ('redirect', 'refresh') AS moved
-FROM links AS l
-WHERE NOT (:ignore_internal AND l.host = l.from_host)
-    AND NOT (:ignore_external AND CASE WHEN :by_domain THEN l.domain IS DISTINCT FROM l.from_domain
-        ELSE l.host IS DISTINCT FROM l.from_host END)
-
--- step: linked
--- All that links say of a target. A page that was linked from before adds no inlink when it is fetched again.
+-- step: known
 SELECT
-    to_url AS url,
-    any_value(url_key) AS url_key,
-    any_value(host) AS host,
-    any_value(host_key) AS host_key,
-    any_value(domain) AS domain,
-    any_value(bucket) AS bucket,
-    CAST(count(DISTINCT from_url) FILTER (WHERE from_first AND NOT moved) AS INTEGER) AS inlinks,
-    CAST(min(from_depth + CASE WHEN moved THEN 0 ELSE 1 END) AS SMALLINT) AS depth,
-    -- decimals add up to the same whatever the order they come in, floats do not
-    CAST(sum(CAST(least({link_score}, 1e15) AS DECIMAL(28, 12))) AS DOUBLE) AS added_score,
-    min_by(from_metadata, (from_depth, from_url)) AS metadata
-FROM counted_links AS l
-GROUP BY to_url
+    url, url_key, host, host_key, domain, bucket, status, fetch_time, fetch_interval, last_fetch_time, modified_time,
+    first_seen, retries, score, inlinks, depth, signature, etag, last_modified, generate_time, metadata
+FROM crawldb
+UNION ALL
+SELECT * FROM entering
 
--- step: joined
+-- == what a result makes of its row ==
+
+-- step: fetched_rows
+-- A result that is not newer than the row's last one changes nothing.
 SELECT
     c.*,
-    r.url IS NOT NULL AND (c.last_fetch_time IS NULL OR r.fetch_time > c.last_fetch_time) AS fetched_now,
     r.action,
     r.fetch_time AS result_time,
-    r.etag AS result_etag,
-    r.last_modified AS result_last_modified,
-    r.retry_at,
+    -- who asks for a year is asked again after the longest interval; least() passes over nulls
+    CASE WHEN r.retry_at IS NOT NULL THEN least(r.retry_at, r.fetch_time + to_seconds(:interval_max)) END AS retry_at,
     r.signature AS result_signature,
-    l.inlinks AS new_inlinks,
-    l.depth AS link_depth,
-    l.added_score
-FROM crawldb AS c
-LEFT JOIN results AS r ON r.url_key = c.url_key AND r.url = c.url
-LEFT JOIN linked AS l ON l.url_key = c.url_key AND l.url = c.url
+    r.etag AS result_etag,
+    r.last_modified AS result_last_modified
+FROM known AS c
+JOIN latest AS r ON r.url_key = c.url_key AND r.url = c.url
+WHERE r.action <> 'unchanged' AND (c.last_fetch_time IS NULL OR r.fetch_time > c.last_fetch_time)
 
--- step: decided
--- The same content again is not modified; a page that was a redirect in between starts anew (its signature went).
+-- step: judged
+-- The same content again is not modified. A page that was something else in between has no signature any more, and
+-- starts anew.
 SELECT
     *,
     CASE
-        WHEN NOT fetched_now OR action = 'unchanged' THEN 'none'
-        WHEN action = 'fetched' AND signature IS NOT NULL AND result_signature = signature THEN 'not_modified'
+        WHEN action = 'fetched' AND result_signature = signature THEN 'not_modified'
         WHEN action = 'retry' AND retries + 1 >= :retry_max THEN 'gone_by_retries'
         ELSE action
-    END AS what
-FROM joined
+    END AS what,
+    action = 'fetched' AND result_signature <> signature AS modified,
+    -- as generate lowers it (AbstractFetchSchedule.forceRefetch); 0 as in Nutch: the default
+    CASE
+        WHEN fetch_interval <= 0 THEN :interval_default
+        WHEN fetch_interval > :interval_max THEN round(:interval_max * 0.9)
+        -- what was gone and is back is not punished for ever
+        WHEN status = 'db_gone' AND action NOT IN ('gone', 'retry', 'postponed')
+            THEN least(fetch_interval, :interval_default)
+        ELSE fetch_interval
+    END AS base_s,
+    0 AS min_s,
+    :interval_max AS max_s
+FROM fetched_rows
 
--- step: known_rows
+-- step: scheduled
 SELECT
-    url, url_key, host, host_key, domain, bucket,
+    *,
+    CASE
+        WHEN what IN ('retry', 'postponed') THEN fetch_interval
+        WHEN what IN ('gone', 'gone_by_retries') THEN CAST(round(least(base_s * 1.5, max_s)) AS INTEGER)
+        WHEN what IN ('fetched', 'not_modified')
+            THEN CAST(round(least(greatest({interval}, min_s), max_s)) AS INTEGER)
+        ELSE CAST(round(least(greatest(base_s, min_s), max_s)) AS INTEGER)
+    END AS interval_s
+FROM judged
+
+-- step: refetched
+SELECT
+    url, url_key, what, score, inlinks, depth, metadata,
     CASE what
         WHEN 'fetched' THEN 'db_fetched'
         WHEN 'not_modified' THEN 'db_notmodified'
@@ -122,47 +125,144 @@ SELECT
         ELSE status
     END AS status,
     CASE
-        WHEN what = 'none' THEN fetch_time
-        WHEN what = 'retry' OR what = 'postponed'
+        WHEN what IN ('retry', 'postponed')
             THEN greatest(result_time + to_seconds(:retry_interval), coalesce(retry_at, result_time))
         WHEN what IN ('gone', 'gone_by_retries')
-            THEN result_time + to_seconds(CAST(least(fetch_interval * 1.5, :interval_max) AS INTEGER))
-        ELSE result_time + to_seconds(fetch_interval)
+            THEN greatest(result_time + to_seconds(interval_s), coalesce(retry_at, result_time))
+        WHEN what IN ('fetched', 'not_modified') THEN result_time + to_seconds(CAST(round({gap}) AS INTEGER))
+        ELSE result_time + to_seconds(interval_s)
     END AS fetch_time,
-    CASE
-        WHEN what IN ('gone', 'gone_by_retries') THEN CAST(least(fetch_interval * 1.5, :interval_max) AS INTEGER)
-        ELSE fetch_interval
-    END AS fetch_interval,
-    CASE WHEN what IN ('none', 'postponed', 'robots_denied') THEN last_fetch_time ELSE result_time END AS last_fetch_time,
+    interval_s AS fetch_interval,
+    CASE WHEN what IN ('postponed', 'robots_denied') THEN last_fetch_time ELSE result_time END AS last_fetch_time,
     CASE WHEN what IN ('fetched', 'parse_failed') THEN result_time ELSE modified_time END AS modified_time,
-    first_seen,
     CAST(CASE
-        WHEN what IN ('none', 'postponed') THEN retries
-        WHEN what IN ('retry', 'gone_by_retries') THEN retries + 1
+        WHEN what = 'postponed' THEN retries
+        WHEN what IN ('retry', 'gone_by_retries') THEN least(retries + 1, 32767)
         ELSE 0
     END AS SMALLINT) AS retries,
-    CAST(score + coalesce(added_score, 0) AS FLOAT) AS score,
-    inlinks + coalesce(new_inlinks, 0) AS inlinks,
-    CAST(least(depth, coalesce(link_depth, depth)) AS SMALLINT) AS depth,
     CASE
-        WHEN what IN ('fetched', 'parse_failed') THEN coalesce(result_signature, signature)
+        WHEN what IN ('fetched', 'parse_failed') THEN result_signature
         WHEN what IN ('redir_temp', 'redir_perm', 'gone', 'gone_by_retries') THEN NULL
         ELSE signature
     END AS signature,
     CASE
-        WHEN what IN ('fetched', 'not_modified', 'parse_failed') AND action <> 'not_modified' THEN result_etag
+        WHEN action IN ('fetched', 'parse_failed') THEN result_etag
+        WHEN action = 'not_modified' THEN coalesce(result_etag, etag)
         WHEN what IN ('redir_temp', 'redir_perm', 'gone', 'gone_by_retries') THEN NULL
         ELSE etag
     END AS etag,
     CASE
-        WHEN what IN ('fetched', 'not_modified', 'parse_failed') AND action <> 'not_modified' THEN result_last_modified
+        WHEN action IN ('fetched', 'parse_failed') THEN result_last_modified
+        WHEN action = 'not_modified' THEN coalesce(result_last_modified, last_modified)
         WHEN what IN ('redir_temp', 'redir_perm', 'gone', 'gone_by_retries') THEN NULL
         ELSE last_modified
-    END AS last_modified,
-    CASE WHEN what = 'none' THEN generate_time END AS generate_time,
-    metadata,
-    what
-FROM decided
+    END AS last_modified
+FROM scheduled
+
+-- == a robots.txt that changed frees what the old one denied ==
+
+-- step: robots_met
+SELECT host, checked_at, robots_digest
+FROM hosts
+WHERE robots_status <> 'unavailable'
+QUALIFY row_number() OVER (PARTITION BY host ORDER BY checked_at DESC, robots_digest NULLS LAST) = 1
+
+-- step: robots_changed (kept)
+-- When the rules of a host were last seen to change: by these segments, or by those the HostDb has taken in before.
+SELECT
+    h.host,
+    CASE
+        WHEN m.robots_digest IS DISTINCT FROM h.robots_digest AND m.checked_at > h.last_check THEN m.checked_at
+        ELSE CAST('1970-01-01 00:00:00+00' AS TIMESTAMPTZ)
+            + to_seconds(TRY_CAST(h.metadata['robots_changed'] AS BIGINT) // 1000)
+    END AS changed_at
+FROM hostdb AS h
+LEFT JOIN robots_met AS m ON m.host = h.host
+WHERE h.metadata['robots_changed'] IS NOT NULL OR m.host IS NOT NULL
+
+-- step: freed
+-- A row is denied at its due time less its interval.
+SELECT c.*
+FROM crawldb AS c
+JOIN robots_changed AS r ON r.host = c.host
+WHERE c.status = 'db_robots_denied'
+    AND c.fetch_time > :now
+    AND c.fetch_time - to_seconds(c.fetch_interval) < r.changed_at
+
+-- step: changed (kept)
+SELECT
+    url, url_key, what, status, fetch_time, fetch_interval, last_fetch_time, modified_time, retries, signature, etag,
+    last_modified
+FROM refetched
+UNION ALL
+SELECT
+    f.url, f.url_key, 'freed' AS what, f.status, CAST(:now AS TIMESTAMPTZ) AS fetch_time, f.fetch_interval,
+    f.last_fetch_time, f.modified_time, f.retries, f.signature, f.etag, f.last_modified
+FROM freed AS f
+ANTI JOIN refetched AS r ON r.url_key = f.url_key AND r.url = f.url
+
+-- == what links say ==
+
+-- step: marked_links
+-- Of redirects, only those that leave can be ignored: what moves within a host would be lost.
+SELECT
+    *,
+    rel IN ('redirect', 'refresh') AS moved,
+    coalesce(CASE WHEN :by_domain THEN domain = from_domain ELSE host = from_host END, false) AS internal
+FROM {distinct_links} AS l
+WHERE host IS NOT NULL
+
+-- step: counted_links
+SELECT *
+FROM marked_links
+WHERE NOT (:ignore_internal AND internal AND NOT moved) AND NOT (:ignore_external AND NOT internal)
+
+-- step: linked (kept)
+-- All that links say of a target. What a page gives to a URL that is known already, it gave when it was first fetched.
+SELECT
+    to_url AS url,
+    any_value(url_key) AS url_key,
+    any_value(host) AS host,
+    any_value(host_key) AS host_key,
+    any_value(domain) AS domain,
+    any_value(bucket) AS bucket,
+    CAST(count(*) FILTER (WHERE NOT moved) AS INTEGER) AS inlinks,
+    CAST(count(*) FILTER (WHERE NOT moved AND from_first) AS INTEGER) AS new_inlinks,
+    CAST(least(min(from_depth + CASE WHEN moved THEN 0 ELSE 1 END), 32767) AS SMALLINT) AS depth,
+    -- decimals add up to the same whatever the order they come in, floats do not
+    CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) AS DOUBLE) AS score,
+    CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) FILTER (WHERE from_first) AS DOUBLE)
+        AS new_score,
+    min_by(from_metadata, (from_depth, from_url)) AS metadata,
+    min_by(from_metadata, (from_depth, from_url)) FILTER (WHERE moved) AS moved_metadata
+FROM counted_links AS l
+GROUP BY to_url
+
+-- == the next version ==
+
+-- step: known_rows
+-- The target of a redirect has what its source had, unless it has it already.
+SELECT
+    c.url, c.url_key, c.host, c.host_key, c.domain, c.bucket,
+    CASE WHEN d.url IS NULL THEN c.status ELSE d.status END AS status,
+    CASE WHEN d.url IS NULL THEN c.fetch_time ELSE d.fetch_time END AS fetch_time,
+    CASE WHEN d.url IS NULL THEN c.fetch_interval ELSE d.fetch_interval END AS fetch_interval,
+    CASE WHEN d.url IS NULL THEN c.last_fetch_time ELSE d.last_fetch_time END AS last_fetch_time,
+    CASE WHEN d.url IS NULL THEN c.modified_time ELSE d.modified_time END AS modified_time,
+    c.first_seen,
+    CASE WHEN d.url IS NULL THEN c.retries ELSE d.retries END AS retries,
+    CAST({known_score} AS FLOAT) AS score,
+    c.inlinks + coalesce(l.new_inlinks, 0) AS inlinks,
+    CAST(least(c.depth, coalesce(l.depth, c.depth)) AS SMALLINT) AS depth,
+    CASE WHEN d.url IS NULL THEN c.signature ELSE d.signature END AS signature,
+    CASE WHEN d.url IS NULL THEN c.etag ELSE d.etag END AS etag,
+    CASE WHEN d.url IS NULL THEN c.last_modified ELSE d.last_modified END AS last_modified,
+    CASE WHEN d.url IS NULL THEN c.generate_time END AS generate_time,
+    CASE WHEN l.moved_metadata IS NULL THEN c.metadata ELSE map_concat(l.moved_metadata, c.metadata) END AS metadata,
+    coalesce(d.what, 'none') AS what
+FROM known AS c
+LEFT JOIN changed AS d ON d.url_key = c.url_key AND d.url = c.url
+LEFT JOIN linked AS l ON l.url_key = c.url_key AND l.url = c.url
 
 -- step: new_rows
 -- URLs that only links know of enter, unless they may not.
@@ -185,7 +285,7 @@ SELECT
     l.metadata,
     'new' AS what
 FROM linked AS l
-ANTI JOIN crawldb AS c ON c.url_key = l.url_key AND c.url = l.url
+ANTI JOIN known AS c ON c.url_key = l.url_key AND c.url = l.url
 WHERE :additions AND l.depth <= :max_depth
 
 -- step: updated (kept)

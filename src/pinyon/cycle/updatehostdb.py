@@ -9,35 +9,58 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pinyon.crawl import Crawl
 from pinyon.cycle.rewrite import rewrite
 from pinyon.errors import StoreError
 from pinyon.jobs import Files, load
-from pinyon.store import Segment
+from pinyon.store import Published, Segment
 from pinyon.tables import CRAWLDB, HOST_FACTS, HOSTDB, PAGES
+
+#: Metadata that the job itself writes, and what expressions take it for.
+_OWN_METADATA = {"robots_changed": "integer"}
 
 
 @dataclass(frozen=True, slots=True)
 class HostDbReport:
-    """`hosts` rows there are now; facts were taken from `segments`."""
+    """`hosts` rows there are now; facts were taken from `segments`. `changed` is False if there was nothing new."""
 
     hosts: int
     segments: Sequence[str]
     version: int
+    changed: bool = True
 
 
 def updatehostdb(crawl: Crawl) -> HostDbReport:
-    """Counts the crawldb anew by host and merges the facts of fetched segments, each segment once."""
+    """Counts the crawldb anew by host and merges the facts of fetched segments, each segment once.
+
+    Run again on the same crawldb and segments it writes nothing. Raises `StoreError` if the tables have different
+    numbers of buckets.
+    """
     with crawl.writing("updatehostdb"):
-        return _updatehostdb(crawl)
+        return merge_hosts(crawl)
 
 
-def _updatehostdb(crawl: Crawl) -> HostDbReport:
+def merge_hosts(crawl: Crawl) -> HostDbReport:
+    """`updatehostdb` for a step that holds the writer's lock."""
     crawldb, hostdb = crawl.store.current(CRAWLDB), crawl.store.current(HOSTDB)
     if crawldb.buckets != hostdb.buckets:
-        raise StoreError(f"{crawl.root}: crawldb and hostdb have different buckets: run 'pinyon rebucket'")
+        raise StoreError(
+            f"{crawl.root}: crawldb and hostdb have different buckets: "
+            f"run 'pinyon rebucket {crawl.root} {crawldb.buckets}'"
+        )
     segments = segments_to_merge(crawl)
+    counted = {"crawldb": crawldb.version, "min_records": crawl.settings.hostdb.min_records}
+    # whoever else wrote the HostDb since, it has another version now
+    if not segments and hostdb.facts.get("counted") == counted | {"hostdb": hostdb.version}:
+        return HostDbReport(hostdb.rows, [], hostdb.version, changed=False)
+    return _merge(crawl, crawldb, hostdb, segments, counted | {"hostdb": hostdb.version + 1})
+
+
+def _merge(
+    crawl: Crawl, crawldb: Published, hostdb: Published, segments: Sequence[Segment], counted: dict[str, Any]
+) -> HostDbReport:
     pages = Files.of(PAGES, [path for segment in segments for path in segment.files("pages")])
     facts = Files.of(HOST_FACTS, [path for segment in segments for path in segment.files("hosts")])
     written, _ = rewrite(
@@ -50,11 +73,12 @@ def _updatehostdb(crawl: Crawl) -> HostDbReport:
             "pages": pages.only(group),
             "hosts": facts.only(group),
         },
-        {},
+        {"interval_max": crawl.settings.db.fetch_interval_max, "min_records": counted["min_records"]},
         result="updated_hosts",
     )
     names = [segment.name for segment in segments]
-    version = crawl.store.publish(hostdb, written, segments=names, operation="updatehostdb")
+    told = {"counted": counted, "metadata": {**hostdb.facts.get("metadata", {}), **_OWN_METADATA}}
+    version = crawl.store.publish(hostdb, written, segments=names, facts=told, operation="updatehostdb")
     crawl.sweep_versions()
     return HostDbReport(sum(file.rows for file in written), names, version)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -128,7 +129,7 @@ def decode(body: bytes, header: str | None, declared: Declared) -> Decoded:
     for bom, charset in _BOMS:
         if body.startswith(bom):
             return _decoded(body[len(bom) :], charset)
-    for name in (standard_name(header), _declared(body, declared)):
+    for name in _said(body, header, declared):
         if name == "utf-8":
             text = _believable_utf8(body)
             if text is not None:
@@ -136,6 +137,12 @@ def decode(body: bytes, header: str | None, declared: Declared) -> Decoded:
         elif name is not None:
             return _decoded(body, name)
     return _guessed(body)
+
+
+def _said(body: bytes, header: str | None, declared: Declared) -> Iterator[str | None]:
+    """What header and document say, the document asked only if the header is not enough."""
+    yield standard_name(header)
+    yield _declared(body, declared)
 
 
 def _declared(body: bytes, declared: Declared) -> str | None:
@@ -174,13 +181,9 @@ def _believable_utf8(body: bytes) -> str | None:
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
     # A body cut at a limit ends within a character: that is one bad one, and no reason for doubt.
-    bad = text.count("\ufffd") - text.endswith("\ufffd")
-    good = sum(map(text.count, _sample_of_non_ascii(text)))
-    return text if bad * 10 <= good else None
-
-
-def _sample_of_non_ascii(text: str) -> set[str]:
-    return {character for character in set(text) if character > "\x7f" and character != "\ufffd"}
+    bad = text.count("\ufffd")
+    good = len(text) - len(text.encode("ascii", "ignore")) - bad
+    return text if (bad - text.endswith("\ufffd")) * 10 <= good else None
 
 
 def _guessed(body: bytes) -> Decoded:

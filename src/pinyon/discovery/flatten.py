@@ -59,7 +59,8 @@ _INLINE = frozenset(
 def flattened(utf8: bytes) -> bytes:
     """The page's text, links, meta elements and title, and nothing else of it.
 
-    Content of noscript and of templates is left out.
+    Content of noscript and of templates is left out. Scripts and styles end at their end tags, even within svg and
+    math, where a browser would see elements in them.
     """
     return _TOKEN.sub(_Rewriter(), utf8)
 

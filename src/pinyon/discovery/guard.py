@@ -3,8 +3,8 @@
 Three things make a tree builder quadratic, and each fits into a few kilobytes: elements nested thousands deep,
 formatting elements that are never closed (every paragraph after them gets a copy of them all), and one tag with
 thousands of attributes. Few real pages come near; so they are looked for by counts that cannot be fooled, and
-only pages over them pay. Such a page is not refused: it is rewritten to the elements links are taken from
-(`flatten`), which gives the same links and the same text of the links.
+only pages over them pay. Such a page is not refused. Its formatting elements are renamed, if that is all; else it
+is rewritten to the elements links are taken from (`flatten`). Both give the same links, with the same text.
 """
 
 from __future__ import annotations
@@ -100,8 +100,9 @@ def _rewritten(utf8: bytes, *, flat: bool) -> Markup:
 def _may_have_an_attribute_flood(utf8: bytes) -> bool:
     """Whether one tag may have very many attributes, or it would take too long to find out.
 
-    Which `<` begins a tag depends on quotes, comments and scripts before: each may. A tag lies between two `>`
-    that are not far apart, which most are; or it begins between two that are; or a quoted value of it holds one.
+    A tag that has them is long: so it begins in a long stretch without `>`, or the first `>` after its beginning
+    stands in a quoted value. Which `<` there begins a tag depends on quotes, comments and scripts before it, so
+    each is read as if it did.
     """
     read = 0
     for start, end in (*_long_stretches(utf8), *_quoted_stretches(utf8)):

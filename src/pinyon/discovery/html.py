@@ -44,6 +44,7 @@ _LANGUAGE = re.compile(r"[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,4}")
 class Element(NamedTuple):
     """An element and its attributes, read once: asking the node for each again takes twice the time."""
 
+    tag: str
     node: LexborNode
     attributes: dict[str, str | None]
 
@@ -59,24 +60,24 @@ class HtmlPage:
         self.tree = LexborHTMLParser(utf8, options=_WITHOUT_EVENTS)
         self._limits = limits
         self._bytes = len(utf8)
-        self._elements = self._by_tag()
+        self._elements = self._of_interest()
+        self._by_tag: dict[str, list[Element]] = defaultdict(list)
+        for element in self._elements:
+            self._by_tag[element.tag].append(element)
         self.resolver = Resolver(url, self._base_href(), codec, limits.max_url_length)
 
-    def _by_tag(self) -> dict[str, list[Element]]:
-        """The elements of interest, by tag, in document order: one walk of the tree for all of them."""
+    def _of_interest(self) -> list[Element]:
+        """The elements of interest in document order: one walk of the tree for all of them."""
         wanted = dict.fromkeys((*_ALWAYS, *sorted(self._limits.link_tags & TARGETS.keys())))
-        elements: dict[str, list[Element]] = defaultdict(list)
-        for node in self.tree.css(",".join(wanted)):
-            elements[node.tag or ""].append(Element(node, node.attributes))
-        return elements
+        return [Element(node.tag or "", node, node.attributes) for node in self.tree.css(",".join(wanted))]
 
     def _base_href(self) -> str | None:
         """Of the first base element that has one; later ones do not count, as in the HTML standard."""
-        return next((base.get("href") for base in self._elements["base"] if "href" in base.attributes), None)
+        return next((base.get("href") for base in self._by_tag["base"] if "href" in base.attributes), None)
 
     def title(self) -> str:
         """The document's title; an svg has titles of its own, which are not meant."""
-        titles = [title.node for title in self._elements["title"] if _parent_tag(title.node) != "svg"]
+        titles = [title.node for title in self._by_tag["title"] if _parent_tag(title.node) != "svg"]
         in_head = [node for node in titles if _parent_tag(node) == "head"]
         for node in (in_head or titles)[:1]:
             return " ".join(node.text()[: self._limits.title_chars * 20].split())[: self._limits.title_chars]
@@ -84,7 +85,7 @@ class HtmlPage:
 
     def language(self) -> str | None:
         """As the html element declares it, else a meta element; lower case, `en` or `pt-br`."""
-        for html in self._elements["html"]:
+        for html in self._by_tag["html"]:
             if found := language_tag(html.get("lang") or html.get("xml:lang")):
                 return found
         return next(
@@ -93,12 +94,12 @@ class HtmlPage:
 
     def robots_contents(self, audience: Audience) -> list[str]:
         """The contents of the meta elements that tell us robots something."""
-        named = ((meta.get("name").strip().lower(), meta) for meta in self._elements["meta"])
+        named = ((meta.get("name").strip().lower(), meta) for meta in self._by_tag["meta"])
         return [meta.get("content") for name, meta in named if audience.meta_is_for_us(name)]
 
     def canonical(self) -> str | None:
         """Target of the first `rel="canonical"` that has one."""
-        for link in self._elements["link"]:
+        for link in self._by_tag["link"]:
             if "canonical" in link.get("rel").lower().split() and (href := link.get("href")):
                 return self.resolver.resolve_or_none(href)
         return None
@@ -117,29 +118,28 @@ class HtmlPage:
 
     def announcements(self) -> Iterator[Announcement]:
         """What may announce a feed: `link`, `a` and `area` elements with a type, or with a rel that says so."""
-        for tag in ("link", "a", "area"):
-            for element in self._elements[tag]:
+        for element in self._elements:
+            if element.tag in ("a", "link", "area"):
                 rel = element.get("rel").lower()
                 if "type" in element.attributes or "feed" in rel:
                     yield _announcement(element, rel)
 
     def outlinks(self) -> Outlinks:
         found = Outlinks(self.resolver, self._limits, self._bytes)
-        for tag, attribute in TARGETS.items():
-            if tag in self._limits.link_tags:
-                for node, attributes in self._elements[tag]:
-                    if href := attributes.get(attribute):
-                        found.offer(node, href, attributes.get("rel"))
+        targets = {tag: TARGETS[tag] for tag in self._limits.link_tags & TARGETS.keys()}
+        for tag, node, attributes in self._elements:
+            if tag in targets and (href := attributes.get(targets[tag])):
+                found.offer(node, href, attributes.get("rel"))
         return found
 
     def _http_equiv(self, name: str) -> Iterator[str]:
-        for meta in self._elements["meta"]:
+        for meta in self._by_tag["meta"]:
             if meta.get("http-equiv").strip().lower() == name and _parent_tag(meta.node) != "noscript":
                 yield meta.get("content")
 
 
 def _announcement(element: Element, rel: str) -> Announcement:
-    title = element.get("title") or ("" if element.node.tag == "link" else element.node.text()[:1_000])
+    title = element.get("title") or ("" if element.tag == "link" else element.node.text()[:1_000])
     return Announcement(element.get("href"), rel.split(), mime_type(element.get("type")), title)
 
 

@@ -9,6 +9,7 @@ from pinyon.discovery.model import PageKind
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 _TEXT_TYPES = frozenset({"text/plain", "text/markdown"})
+TEXTUAL_TYPES = _HTML_TYPES | _TEXT_TYPES
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 _UNKNOWN_TYPES = frozenset({"", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
 
@@ -29,6 +30,8 @@ _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html|head|body|title|meta|script|link|h1|div|p|a|table|br)[\s>/]",
     re.I | re.S,
 )
+#: PDF, PNG, JPEG, GIF, ZIP, gzip: what is served as HTML most often without being text at all.
+_BINARY_STARTS = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b")
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -49,7 +52,7 @@ def kind_of(content_type: str | None, body: bytes) -> PageKind:
     if mime in _FEED_TYPES:
         return "feed"
     is_xml = mime in ("text/xml", "application/xml") or mime.endswith("+xml")
-    if not (is_xml or mime in _HTML_TYPES or mime in _TEXT_TYPES):
+    if body.startswith(_BINARY_STARTS) or not (is_xml or mime in TEXTUAL_TYPES):
         return "other"
     root = _root_kind(_head(body))
     if mime in _HTML_TYPES:

@@ -11,7 +11,7 @@ from pinyon.discovery.directives import Audience, directives
 from pinyon.discovery.feeds import Feeds, from_header
 from pinyon.discovery.guard import tamed
 from pinyon.discovery.html import HtmlPage, language_tag
-from pinyon.discovery.kinds import kind_of, mime_type
+from pinyon.discovery.kinds import TEXTUAL_TYPES, kind_of, mime_type
 from pinyon.discovery.linkheader import HeaderLink, header_links
 from pinyon.discovery.model import Limits, Page, PageKind
 from pinyon.discovery.resolve import Resolver
@@ -110,7 +110,7 @@ def _skipped(response: _Response, signature: bytes) -> Page:
     rules = directives((), response.robots_tag, response.audience)
     return Page(
         "skipped",
-        error=f"no parser for {mime}",
+        error=f"no parser for {mime}" if mime not in TEXTUAL_TYPES else f"binary data served as {mime}",
         language=language_tag(response.content_language),
         noindex=rules.noindex,
         nofollow=rules.nofollow,
@@ -126,7 +126,7 @@ def _plain_page(response: _Response, kind: PageKind, decoded: Decoded, signature
     return Page(
         "parsed",
         kind,
-        text=decoded.text[: response.limits.text_chars] if keep_text else "",
+        text=decoded.text[: response.limits.text_chars].replace("\0", "") if keep_text else "",
         language=language_tag(response.content_language),
         charset=decoded.charset,
         canonical=_header_canonical(response),

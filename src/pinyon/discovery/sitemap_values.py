@@ -22,7 +22,7 @@ def lastmod(text: str) -> datetime | None:
         match = _W3C.fullmatch(text)
         found = _from_w3c(match) if match else parsedate_to_datetime(text)
         return _utc(found)
-    except (ValueError, OverflowError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):  # email.utils lets any of them through
         return None
 
 

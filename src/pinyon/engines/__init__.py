@@ -10,7 +10,7 @@ Invariant: nothing runs without a memory limit and a temp directory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -61,8 +61,13 @@ class Engine(Protocol):
         """Writes a query over kept relations to one Parquet file."""
         ...
 
-    def map_parts(self, function: Callable[[P], R], parts: Iterable[P], processes: int = 0) -> Iterator[R]:
-        """`function` of every part, in processes, results as they come. Raises what a part raised."""
+    def map_parts(
+        self, function: Callable[[P], R], parts: Iterable[P], processes: int = 0
+    ) -> Generator[R, None, None]:
+        """`function` of every part, in processes, results as they come. Raises what a part raised.
+
+        Who stops reading must close it: parts under way then end early (`workers.stopping`), or are killed.
+        """
         ...
 
     def close(self) -> None: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -152,22 +152,28 @@ class DuckDBEngine:
             raise UsageError(f"{path.parent}: there is no such folder")
         statement, used = duckdb_sql.prepared(sql, params or {})
         target = str(path).replace("'", "''")
-        row = self._execute(f"COPY ({statement}) TO '{target}' (FORMAT {formats[path.suffix]})", used, path.name)
+        row = self._execute(
+            f"COPY ({statement}) TO '{target}' (FORMAT {formats[path.suffix]})", used, path.name
+        )
         return int((row.fetchone() or [0])[0])
 
     def confine(self, directory: Path) -> None:
         """From now on no query reads or writes outside `directory` and the spill folder, nor can that be undone."""
-        folders = ", ".join("'" + str(p.resolve()).replace("'", "''") + "/'" for p in (directory, self._spill))
+        folders = ", ".join(
+            "'" + str(p.resolve()).replace("'", "''") + "/'" for p in (directory, self._spill)
+        )
         self._execute(f"SET allowed_directories = [{folders}]", {}, "confine")
         self._execute("SET enable_external_access = false", {}, "confine")
         self._execute("SET lock_configuration = true", {}, "confine")
 
-    def map_parts(self, function: Callable[[P], R], parts: Iterable[P], processes: int = 0) -> Iterator[R]:
+    def map_parts(
+        self, function: Callable[[P], R], parts: Iterable[P], processes: int = 0
+    ) -> Generator[R, None, None]:
         yield from self._workers.map(function, parts, processes)
 
-    def stop_workers(self) -> None:
-        """Asks parts to end early, keeping what they have, and waits for them (`workers.stopping`)."""
-        self._workers.stop()
+    def start_workers(self, processes: int, imports: Sequence[str] = ()) -> None:
+        """Starts the processes of `map_parts` ahead: meanwhile they import these modules."""
+        self._workers.start(processes, imports)
 
     def close(self) -> None:
         self._workers.close()

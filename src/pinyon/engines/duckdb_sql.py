@@ -6,13 +6,27 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_PARAM = re.compile(r"(?<![:\w]):([a-z]\w*)")
+#: A text or a quoted name, which are passed over, or a parameter: not the second colon of a cast, nor a slice.
+_PARAM = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|(?<![:\w]):([a-z]\w*)""")
 
 
 def prepared(sql: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The query with `:name` as `$name`, and of the parameters those it uses: DuckDB refuses others."""
-    used = {name: params[name] for name in _PARAM.findall(sql)}
-    return _PARAM.sub(r"$\1", sql), used
+    used: dict[str, Any] = {}
+
+    def spelled(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return match[0]
+        used[name] = params[name]
+        return f"${name}"
+
+    return _PARAM.sub(spelled, sql), used
+
+
+def literal(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def scan(source: Any) -> str | None:
@@ -22,7 +36,7 @@ def scan(source: Any) -> str | None:
         return None
     if not paths:
         return str(source.spec.empty_sql())
-    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    listed = ", ".join(map(literal, paths))
     columns = ", ".join(source.spec.names)
     partitioned = any("/bucket=" in path for path in paths)
     hive = (

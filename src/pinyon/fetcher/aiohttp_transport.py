@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 import aiohttp
@@ -35,7 +36,13 @@ class AiohttpTransport:
         connect_to = ConnectTo(config.connect_to)
         lookup = make_lookup(config.nameservers)
         self._close_lookup = lookup.close
-        self._names = CachingResolver(lookup, time=time.monotonic)
+        self._names = CachingResolver(
+            lookup,
+            time=time.monotonic,
+            concurrency=config.connections,
+            # Shorter than a connection may take, so that a name server that is silent is told from a host that is.
+            timeout_s=0.8 * config.connect_timeout_s,
+        )
         self._resolver = Resolver(self._names, connect_to, config.only_connect_to, self._policy)
         self._census = Census()
         self._max_open = config.connections + _MAX_KEPT
@@ -66,7 +73,8 @@ class AiohttpTransport:
             await self._exchange(exchange, url, call)
         except Exception as error:
             exchange.failed(error, call)
-        return exchange.answer(call)
+        answer = exchange.answer(call)
+        return replace(answer, ip=None) if self._proxied else answer  # it would be the proxy's
 
     def _checked(self, url: str) -> yarl.URL:
         if not can_be_sent(url):

@@ -14,7 +14,7 @@ from pinyon.fetcher.model import Capture, FetchItem
 from pinyon.fetcher.outcomes import outcome_of, retry_after_s
 from pinyon.fetcher.transport import Answer, Request
 
-#: A URL as somebody wrote it, and the one it stands on → the URL as tables have it; None if it is none.
+#: The URL that redirects and its Location as sent → the target as tables have it; None if it is none.
 Normalise = Callable[[str, str], str | None]
 
 _MAX_REDIRECT_LENGTH = 8_192
@@ -101,8 +101,9 @@ def captured(
         retry_at=now + timedelta(seconds=wait_s) if wait_s is not None and outcome in _RETRY else None,
         robots_tag=all_of(headers, b"x-robots-tag"),
         content_encoding=header_text(headers, b"content-encoding"),
-        request_head=answer.request_head,
-        response_head=answer.response_head,
+        # What was refused before its body is no capture of the page: it is not archived.
+        request_head=answer.request_head if outcome != "filtered" else b"",
+        response_head=answer.response_head if outcome != "filtered" else b"",
         body=answer.body,
     )
 
@@ -122,7 +123,7 @@ def _redirect(
         return "bad_redirect", None, f"{answer.status} without a Location"
     if len(raw) > _MAX_REDIRECT_LENGTH:
         return "bad_redirect", None, f"a Location of {len(raw)} characters"
-    target = normalise(raw, url)
+    target = normalise(url, raw)
     if target is None or not target.startswith(("http://", "https://")):
         return "bad_redirect", None, f"Location '{raw[:200]}' leads nowhere"
     return outcome, target, None

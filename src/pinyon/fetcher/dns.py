@@ -59,11 +59,18 @@ class CachingResolver:
     """Answers from memory while an answer lives; forgets the longest unused beyond `max_names`."""
 
     def __init__(
-        self, lookup: Lookup, *, time: Callable[[], float], max_names: int = 65_536, concurrency: int = 64
+        self,
+        lookup: Lookup,
+        *,
+        time: Callable[[], float],
+        max_names: int = 65_536,
+        concurrency: int = 64,
+        timeout_s: float = 8.0,
     ) -> None:
         self._lookup = lookup
         self._time = time
         self._max_names = max_names
+        self._timeout_s = timeout_s
         self._slots = asyncio.Semaphore(concurrency)
         self._answers: OrderedDict[str, tuple[float, tuple[str, ...] | ResolveError]] = OrderedDict()
         self._asking: dict[str, asyncio.Task[tuple[str, ...]]] = {}
@@ -87,7 +94,7 @@ class CachingResolver:
     async def _ask(self, name: str) -> tuple[str, ...]:
         async with self._slots:
             try:
-                answer = await self._lookup(name)
+                answer = await self._looked_up(name)
                 if not answer.addresses:
                     raise ResolveError(f"{name} has no address", unknown=True)
             except ResolveError as error:
@@ -98,6 +105,13 @@ class CachingResolver:
         addresses = answer.addresses[:_MAX_ADDRESSES]
         self._keep(name, addresses, min(max(answer.life_s, _MIN_LIFE_S), _MAX_LIFE_S))
         return addresses
+
+    async def _looked_up(self, name: str) -> Addresses:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._lookup(name)
+        except TimeoutError:
+            raise ResolveError(f"{name}: no answer in {self._timeout_s:g} s", unknown=False) from None
 
     def _keep(self, name: str, answer: tuple[str, ...] | ResolveError, life_s: float) -> None:
         self._answers[name] = (self._time() + life_s, answer)

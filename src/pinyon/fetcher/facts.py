@@ -18,6 +18,7 @@ class _Host:
         "dns_failures",
         "ended",
         "ip",
+        "known",
         "last_request_at",
         "retry_at",
         "robots_digest",
@@ -28,6 +29,7 @@ class _Host:
     def __init__(self, checked_at: datetime) -> None:
         self.checked_at = checked_at
         self.ip: str | None = None
+        self.known: Known | None = None
         self.dns_failures = 0
         self.crawl_delay_ms: int | None = None
         self.retry_at: datetime | None = None
@@ -68,8 +70,11 @@ class Facts:
             facts.retry_at = max(capture.retry_at, facts.retry_at or capture.retry_at)
 
     def robots(self, host: str, known: Known) -> None:
-        """A robots.txt of the host was read, or found out of reach."""
+        """This robots.txt holds for the host now: read, remembered from a run before, or found out of reach."""
         facts = self._hosts[host]
+        if facts.known is known:
+            return
+        facts.known = known
         facts.robots_status, facts.robots_digest = known.status, known.digest
         if known.rules is not None:
             delay_s = known.rules.crawl_delay_s

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -123,4 +123,3 @@ class Summary:
     hosts: int
     elapsed_s: float
     stopped_by: str | None = None
-    errors: tuple[str, ...] = field(default=())

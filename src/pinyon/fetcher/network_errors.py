@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 
 import aiohttp
@@ -48,7 +47,7 @@ def _outcome(error: BaseException) -> str | None:
         return "tls_failed"
     if isinstance(error, ClientConnectorDNSError):
         return "dns_failed"
-    if isinstance(error, asyncio.TimeoutError):
+    if isinstance(error, TimeoutError):
         return "timeout"
     if isinstance(error, aiohttp.InvalidURL):
         return "filtered"

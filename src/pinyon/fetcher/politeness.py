@@ -61,6 +61,7 @@ class _Queue(Generic[Job]):
 
     __slots__ = (
         "active",
+        "asked",
         "crawl_delay_s",
         "ended",
         "failures",
@@ -78,6 +79,7 @@ class _Queue(Generic[Job]):
         self.jobs: deque[Job] = deque()
         self.ready_at = ready_at
         self.active = 0
+        self.asked = False
         self.failures = 0
         self.crawl_delay_s = 0.0
         self.own_delay_s: float | None = None
@@ -159,6 +161,15 @@ class Politeness(Generic[Job]):
         queue = self._queue(key)
         queue.crawl_delay_s = max(queue.crawl_delay_s, delay_s)
 
+    def too_early(self, turn: Turn[Job], now: float) -> bool:
+        """Whether a Crawl-delay read since the turn was handed out, from a robots.txt that a run before had left,
+        has not passed yet since the start (`pause_first`). Then the turn is to be given back unused."""
+        queue = self._queues[turn.key]
+        if not self.policy.pause_first or queue.asked:
+            return False
+        queue.ready_at = max(queue.ready_at, self._started + self._pause(queue))
+        return queue.ready_at > now
+
     # -- out ------------------------------------------------------------------------------------------------------
 
     def acquire(self, now: float) -> Turn[Job] | None:
@@ -198,6 +209,7 @@ class Politeness(Generic[Job]):
         self._schedule(queue)
 
     def _rest(self, queue: _Queue[Job], now: float, verdict: Verdict, retry_after_s: float | None) -> None:
+        queue.asked = True
         queue.failures = queue.failures + 1 if verdict is Verdict.FAILED else 0
         pause = self._pause(queue)
         queue.wait = Wait.BACK_OFF if queue.failures else Wait.DELAY

@@ -22,7 +22,7 @@ MAX_BYTES = 512_000
 _MAX_SITEMAPS = 100
 _MAX_LINE = 16_384
 #: Rules that are looked at one by one when somebody asks which line decided.
-_MAX_EXPLAINED = 2_000
+_MAX_EXPLAINED = 200
 
 _FIELDS = {
     "user-agent": "agent",
@@ -43,7 +43,9 @@ _FIELDS = {
 }
 _LINE_END = re.compile(r"\r\n?|\n")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN = re.compile(r"[A-Za-z0-9/_.~-]*")
 _AGENT = "us"
+_LOCAL = "http://host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,8 @@ class Rules:
         self.size = 1_000 + sum(300 + 4 * len(pattern) for _, pattern in rules) + sum(map(len, sitemaps))
 
     def allowed(self, url: str) -> bool:
-        """Whether `url` may be fetched. The answer is for the authority the file was asked from."""
-        return self._matcher is None or self._matcher.can_fetch(url, _AGENT)
+        """Whether `url` (absolute) may be fetched, taking it for one of the authority the file was asked from."""
+        return self._matcher is None or self._matcher.can_fetch(_local(url), _AGENT)
 
     def decide(self, url: str) -> Decision:
         """The same, and the line that decided: the longest that matches, Allow before Disallow."""
@@ -79,19 +81,35 @@ class Rules:
         return Decision(allowed, self._line(url, allowed))
 
     def _line(self, url: str, allowed: bool) -> str | None:
-        """Each rule alone, longest first: the first whose presence alone gives a Disallow's answer is the one."""
-        wanted = "allow" if allowed else "disallow"
-        candidates = sorted(
-            (rule for rule in self._rules if rule[0] == wanted), key=lambda rule: -len(rule[1])
-        )
-        for field, pattern in candidates[:_MAX_EXPLAINED]:
-            if not _matcher([("disallow", pattern)]).can_fetch(url, _AGENT):
-                return f"{field.capitalize()}: {pattern}"
+        """Each rule that may match alone, longest first: the first that forbids if it were a Disallow is the one."""
+        wanted, local = "allow" if allowed else "disallow", _local(url)
+        candidates = [
+            p for field, p in self._rules if field == wanted and _may_match(p, local[len(_LOCAL) :])
+        ]
+        candidates.sort(key=len, reverse=True)
+        for pattern in candidates[:_MAX_EXPLAINED]:
+            if not _matcher([("disallow", pattern)]).can_fetch(local, _AGENT):
+                return f"{wanted.capitalize()}: {pattern}"
         return None
 
 
 #: What a host without a robots.txt, or one that does not speak of us, says.
 ALLOW_ALL = Rules((), None, ())
+
+
+def _local(url: str) -> str:
+    """Path and query behind an authority that parses: protego splits URLs, and not every host of ours is one."""
+    start = url.find("//") + 2
+    ends = [at for at in (url.find(mark, start) for mark in "/?#") if at >= 0]
+    rest = url[min(ends) :] if ends else ""
+    return f"{_LOCAL}{rest if rest.startswith('/') else '/' + rest}"
+
+
+def _may_match(pattern: str, path: str) -> bool:
+    """Whether they begin alike, as far as neither has an escape or a wildcard: a cheap no for most rules."""
+    plain = _PLAIN.match(pattern)
+    size = min(plain.end() if plain else 0, path.find("%") if "%" in path else len(path))
+    return pattern[:size] == path[:size]
 
 
 def _matcher(rules: Iterable[tuple[str, str]]) -> Protego:
@@ -183,8 +201,8 @@ def _fields(body: bytes) -> Iterator[tuple[str, str]]:
         name, colon, value = text.partition(":")
         field = _FIELDS.get(" ".join(name.lower().split()))
         if field is None or not colon:
-            name, _, value = text.partition(" ")
-            field = _FIELDS.get(name.lower())
+            name, *rest = text.split(None, 1)
+            field, value = _FIELDS.get(name.lower()), "".join(rest)
         if field is not None:
             yield field, value.strip()
 

@@ -76,8 +76,10 @@ class RobotsBook:
             return Known("rules", rules, expires_at, robots.digest(record.body))
         if record.status == "allowed" or record.given_up(now):
             return Known("allowed", robots.ALLOW_ALL, expires_at, None)
-        outcome = record.outcome if record.outcome in _TELLING else "robots_unavailable"
-        return Known("unavailable", None, expires_at, None, outcome or "", f"robots.txt: {record.error}")
+        error = f"robots.txt: {record.error}"
+        if record.outcome in _TELLING:
+            return Known("unavailable", None, expires_at, None, record.outcome or "", error)
+        return Known("unavailable", None, expires_at, None, error=error)
 
     def _keep(self, authority: str, known: Known) -> Known:
         self._drop(authority)
@@ -113,7 +115,7 @@ def judge(
     "not now", not "there is none"), as well as a sixth redirect: unavailable, nothing is asked of the host.
     """
     if outcome in ("redir_temp", "redir_perm"):
-        target = normalise(location(answer.headers) or "", url)
+        target = normalise(url, location(answer.headers) or "")
         if hop < MAX_HOPS and target is not None:
             return Moved(target)
         return _unavailable(authority, answer, "bad_redirect", f"more than {MAX_HOPS} redirects")

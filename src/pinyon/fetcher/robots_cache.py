@@ -86,6 +86,16 @@ class FileRobotsCache:
             aside.write_bytes(_encoded(record))
             aside.replace(path)
 
+    def sweep(self, before: datetime) -> int:
+        """Removes the records written before `before` (UTC), those of hosts nobody asks for any more; how many."""
+        swept = 0
+        for path in self.directory.glob("*/*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < before.timestamp():
+                    path.unlink()
+                    swept += 1
+        return swept
+
 
 def _encoded(record: RobotsRecord) -> bytes:
     """One line of JSON, then the body, packed."""

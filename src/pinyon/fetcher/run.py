@@ -27,6 +27,8 @@ Items = Iterable[FetchItem] | AsyncIterable[FetchItem]
 
 _BATCH = 256
 _TICK_S = 1.0
+#: Between two batches that mostly go to disk, while a host is searched for that may be asked now.
+_SEARCH_PAUSE_S = 0.02
 
 
 def utc_now() -> datetime:
@@ -49,10 +51,10 @@ async def fetch_items(
     """Fetches `items` politely and hands one page capture for each to `sink`, in the order they end.
 
     Items should come with their hosts interleaved; those of one host are asked for in the order given. `normalise`
-    makes a redirect's target of its Location and the URL that redirects, as `urls.Normaliser` does. `blocked` is
-    asked before every request. When `stop` is set, requests under way get `stop_grace_s`; what is not captured by then
-    is due as before. `progress` is called about once a second. A page never raises; what the sink raises, a list that
-    cannot be read, and a full disk do, after everything was closed.
+    makes a redirect's target of the URL that redirects and its Location, in this order, or None of one that is none.
+    `blocked` is asked before every request. When `stop` is set, requests under way get `stop_grace_s`; what is not
+    captured by then is due as before. `progress` is called about once a second. A page never raises; what the sink
+    raises, a list that cannot be read, and a full disk do, after everything was closed.
     """
     async with contextlib.AsyncExitStack() as stack:
         if robots_cache is None:
@@ -64,9 +66,14 @@ async def fetch_items(
 
             transport = AiohttpTransport(config, clock)
             stack.push_async_callback(transport.close)
-        run = _Run(config, sink, transport, robots_cache, normalise or Normaliser(), blocked, clock)
+        run = _Run(config, sink, transport, robots_cache, normalise or _default_normalise(), blocked, clock)
         stack.callback(run.frontier.close)
         return await run.through(items, stop, progress)
+
+
+def _default_normalise() -> Normalise:
+    normaliser = Normaliser()
+    return lambda base, location: normaliser(location, base)
 
 
 class _Run:
@@ -89,6 +96,7 @@ class _Run:
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._items = 0
+        self._by_address: dict[str, str] = {}
         self._stopped_by: str | None = None
         self.frontier = Frontier(Politeness(_policy(config), self._started), config.max_queued)
         self._dispatcher = Dispatcher(self.frontier, config.connections, config.max_idle_s)
@@ -154,7 +162,7 @@ class _Run:
     async def _feed(self, items: Items) -> None:
         """Reads on while there is room or somebody is idle."""
         async for batch in _batches(items, _BATCH):
-            keys = [await self._key_of(item.host, item.domain) for item in batch]
+            keys = await self._keys_of(batch)
             for key, item in zip(keys, batch, strict=True):
                 self.frontier.offer(key, item, delay_s(item), self._steady(item.not_before))
             self._items += len(batch)
@@ -163,7 +171,7 @@ class _Run:
             await self._dispatcher.hungry.wait()
             if self._stopped_by is not None:
                 return
-            await asyncio.sleep(0)
+            await asyncio.sleep(0 if self.frontier.has_room else _SEARCH_PAUSE_S)
         self._dispatcher.nothing_more()
 
     def _steady(self, moment: datetime | None) -> float | None:
@@ -172,14 +180,27 @@ class _Run:
             return None
         return self._loop.time() + (moment - self._clock()).total_seconds()
 
-    async def _key_of(self, host: str, domain: str | None = None) -> str:
-        """What the delay of `host` is kept for."""
-        mode = self._config.queue_mode
-        if mode == "host":
+    async def _keys_of(self, batch: list[FetchItem]) -> list[str]:
+        """What the delay of each item's host is kept for."""
+        if self._config.queue_mode == "host":
+            return [item.host for item in batch]
+        if self._config.queue_mode == "domain":
+            return [item.domain for item in batch]
+        await asyncio.gather(*(self._key_of(host) for host in {item.host for item in batch}))
+        return [self._by_address[item.host] for item in batch]
+
+    async def _key_of(self, host: str) -> str:
+        """The same for a host of which nothing else is known. An address is looked up once a run, and then kept to:
+        names with several give them in another order each time."""
+        if self._config.queue_mode == "host":
             return host
-        if mode == "domain":
-            return domain or domain_of(host)
-        return await self._transport.locate(host, 80) or await self._transport.locate(host, 443) or host
+        if self._config.queue_mode == "domain":
+            return domain_of(host)
+        key = self._by_address.get(host)
+        if key is None:
+            key = await self._transport.locate(host, 80) or await self._transport.locate(host, 443) or host
+            self._by_address[host] = key
+        return key
 
     # -- the clock ------------------------------------------------------------------------------------------------
 
@@ -196,8 +217,10 @@ class _Run:
                 progress(self._progress(now))
             if limit is not None and elapsed >= limit:
                 self._halt("time_limit")
-            elif throughput.too_slow(self._workshop.tally.captured, now):
+                return
+            if throughput.too_slow(self._workshop.tally.captured, now):
                 self._halt("throughput")
+                return
             await asyncio.sleep(_TICK_S if limit is None else min(_TICK_S, max(0.01, limit - elapsed)))
 
     def _progress(self, now: float) -> Progress:

@@ -25,8 +25,8 @@ from pinyon.urls import host_of
 
 #: A connection is kept for the next request to its host if that comes within this time.
 _WORTH_KEEPING_S = 15.0
-#: After so many decisions without a request, others get the processor.
-_BREATH = 64
+#: After so much time spent on decisions without a request, others get the processor.
+_BREATH_S = 0.01
 _MAX_FOLLOWED = 100_000
 
 KeyOf = Callable[[str], Awaitable[str]]
@@ -78,7 +78,7 @@ class Workshop:
         self._bandwidth = Bandwidth(config.bandwidth_bytes_s)
         self._parked: dict[str, list[tuple[str, PageJob]]] = {}
         self._followed: set[str] = set()
-        self._breath = 0
+        self._breathed_at = self._loop.time()
 
     async def work(self) -> None:
         """Takes turns until there are none."""
@@ -104,6 +104,10 @@ class Workshop:
                 await self._park(turn, job, authority)
                 return
             refusal = self._forbidden(turn, job, known)
+        if refusal is None and self._politeness.too_early(turn, self._loop.time()):
+            self._politeness.put_back(turn.key, [job])
+            self._give_back(turn, Verdict.UNUSED)
+            return
         if refusal is None:
             await self._fetch_page(turn, job)
             return
@@ -113,9 +117,9 @@ class Workshop:
 
     async def _breathe(self) -> None:
         """A host with a million forbidden URLs must not keep everybody from reading their sockets."""
-        self._breath += 1
-        if self._breath % _BREATH == 0:
+        if self._loop.time() - self._breathed_at > _BREATH_S:
             await asyncio.sleep(0)
+            self._breathed_at = self._loop.time()
 
     def _refused(self, turn: Turn[Job], job: PageJob) -> tuple[str, str | None] | None:
         """Outcome and reason of a page that is not asked for, whatever its host's robots.txt says."""
@@ -130,10 +134,11 @@ class Workshop:
 
     def _forbidden(self, turn: Turn[Job], job: PageJob, known: Known) -> tuple[str, str | None] | None:
         """Why robots.txt keeps us from this page; None: it does not, and its delay is kept from here on."""
+        self.facts.robots(job.item.host, known)
         if known.rules is None:
             return known.outcome, known.error
         if not known.rules.allowed(job.url):
-            return "robots_denied", f"robots.txt: {known.rules.decide(job.url).line}"
+            return "robots_denied", f"robots.txt: {known.rules.decide(job.url).line or 'forbidden'}"
         asked_s, most_s = known.rules.crawl_delay_s or 0.0, self._config.max_crawl_delay_s
         if most_s is not None and asked_s > most_s:
             return "crawl_delay_too_long", f"robots.txt asks for {asked_s:g} s, at most {most_s:g} s are kept"
@@ -254,7 +259,6 @@ class Workshop:
         known = self._book.learn(record, self._clock())
         asked_s = (known.rules.crawl_delay_s if known.rules is not None else None) or 0.0
         for key, job in reversed(self._parked.pop(record.authority, [])):
-            self.facts.robots(job.item.host, known)
             if self._config.max_crawl_delay_s is None or asked_s <= self._config.max_crawl_delay_s:
                 self._politeness.set_crawl_delay(key, asked_s)  # else nothing will be asked, nor waited for
             self._politeness.put_back(key, [job], delay_s=delay_s(job.item))

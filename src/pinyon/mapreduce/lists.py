@@ -19,15 +19,15 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class _HostInList:
-    """What one list has seen of a host: its URLs, and whether its domain has a place for it."""
+    """What one list has seen of a host: its URLs, and its place among the hosts of its domain, from 1."""
 
     urls: int = 0
-    has_place: bool = True
+    place: int = 0
 
 
 @dataclass(slots=True)
 class _DomainInList:
-    """What one list has seen of a domain: hosts that have a place, and their URLs within the domain's limit."""
+    """What one list has seen of a domain: its hosts, and the URLs of those among them that may be selected."""
 
     hosts: int = 0
     urls: int = 0
@@ -38,8 +38,8 @@ class Lists:
 
     A list that refuses a URL refuses every later one of that host for good: what is full stays full. So a host
     stands at one list at a time and only moves on, and the state is a count a host, as in the original.
-    Every URL counts for the limits that are asked after those that let it pass, also behind the end of a list: a
-    reason is the one that ranks over the whole list would give.
+    A limit counts every URL that the limits before it let pass, also behind the end of the list: the reason is the
+    one that ranks over the whole list give.
     """
 
     def __init__(self, rules: Rules, first: int = 0) -> None:
@@ -79,15 +79,13 @@ class Lists:
         if row.domain_hosts < 0 and row.domain_limit < 0:
             return None
         domain = self._domains.setdefault((row.domain, number), _DomainInList())
-        if host.urls == 1:  # its best URL here: it takes the next place of its domain, or never gets one
-            host.has_place = row.domain_hosts < 0 or domain.hosts < row.domain_hosts
-            domain.hosts += host.has_place
-        if not host.has_place:
+        if host.urls == 1:  # its best URL here: the host's place among those of its domain
+            domain.hosts += 1
+            host.place = domain.hosts
+        if 0 <= row.domain_hosts < host.place:
             return "hosts_per_domain"
-        if 0 <= row.domain_limit <= domain.urls:
-            return "domain_limit"
         domain.urls += 1
-        return None
+        return "domain_limit" if 0 <= row.domain_limit < domain.urls else None
 
     def _beyond_top(self, number: int) -> str | None:
         top_n = self._rules.top_n

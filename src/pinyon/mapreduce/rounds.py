@@ -64,6 +64,8 @@ class Rounds:
             self.sizes += [merged.sizes[number] for number in range(first, last + 1)]
             sources = [_left(run, last, merged.last_taken.get(last, b"")) for run in runs]
             used = runs
+        for run in used:
+            run.unlink()
 
     def _reduce(self, sources: Iterable[Iterable[Record[Value]]], first: int) -> list[Path]:
         """The reducers' runs. What is counted replaces what an earlier round counted: the last list tells."""

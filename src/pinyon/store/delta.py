@@ -91,6 +91,8 @@ class DeltaStore:
     def current(self, spec: TableSpec, version: int | None = None) -> Published:
         """The newest version, or an older one that is still kept; `StoreError` if there is none."""
         table = self._open(spec, version)
+        if version is not None:
+            self._check_kept(table, spec, version)
         facts = _facts(table)
         _check_format(self.path(spec), facts)
         files: dict[int, list[DataFile]] = {}
@@ -105,9 +107,17 @@ class DeltaStore:
             facts,
         )
 
-    def applied(self, spec: TableSpec, segments: Iterable[str]) -> set[str]:
-        """Which of these segments the table holds the results of."""
-        table = self._open(spec)
+    def _check_kept(self, table: DeltaTable, spec: TableSpec, version: int) -> None:
+        """The log outlives the files of a version: without them it cannot be read."""
+        root = self.path(spec)
+        if not all((root / file.path).exists() for file in _added(table)):
+            raise StoreError(
+                f"{root}: version {version} is not kept any more (store.keep_versions, store.keep_hours)"
+            )
+
+    def applied(self, spec: TableSpec, segments: Iterable[str], version: int | None = None) -> set[str]:
+        """Which of these segments the table (or an older version of it) holds the results of."""
+        table = self._open(spec, version)
         return {name for name in segments if (table.transaction_version(f"segment:{name}") or 0) > 0}
 
     def publish(
@@ -125,16 +135,45 @@ class DeltaStore:
         `segments` are recorded as applied, in the same commit. Raises `LockedError` if somebody else published
         since `base` was read, `StoreError` for anything else; nothing is changed then.
         """
+        doomed = sorted(base.files) if replaces is None else sorted(set(replaces))
+        removed = [file for bucket in doomed for file in base.files.get(bucket, ())]
+        told = {**base.facts, **(facts or {}), "operation": operation}
+        return self._commit(base, removed, written, told, dict.fromkeys(segments, 1))
+
+    def restore(self, spec: TableSpec, version: int, segments: Iterable[str] = ()) -> int:
+        """Publishes an older version once more, as the newest, and gives its new number.
+
+        Of `segments`, exactly those count as applied from now on that `version` held the results of. Raises
+        `StoreError` if that version is not kept any more.
+        """
+        base, old = self.current(spec), self.current(spec, version)
+        names = list(segments)
+        then = self.applied(spec, names, version)
+        now_files, old_files = set(_flat(base)), set(_flat(old))
+        return self._commit(
+            base,
+            sorted(now_files - old_files, key=_by_path),
+            sorted(old_files - now_files, key=_by_path),
+            {**old.facts, "operation": f"restore {version}"},
+            {name: int(name in then) for name in names},
+        )
+
+    def _commit(
+        self,
+        base: Published,
+        removed: Iterable[DataFile],
+        added: Iterable[DataFile],
+        told: Mapping[str, Any],
+        segments: Mapping[str, int],
+    ) -> int:
+        """One commit on top of `base`; `segments` gives the version of each one's app transaction, 0: not applied."""
         from deltalake.exceptions import CommitFailedError, DeltaError
         from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
         table = self._open(base.spec, base.version)
         now_ms = int(time.time() * 1000)
-        doomed = sorted(base.files) if replaces is None else sorted(set(replaces))
         actions: list[Any] = [
-            RemoveAction(path=file.path, data_change=True, deletion_timestamp=now_ms)
-            for bucket in doomed
-            for file in base.files.get(bucket, ())
+            RemoveAction(path=file.path, data_change=True, deletion_timestamp=now_ms) for file in removed
         ]
         actions += [
             AddAction(
@@ -145,13 +184,12 @@ class DeltaStore:
                 True,
                 json.dumps({"numRecords": f.rows}),
             )
-            for f in written
+            for f in added
         ]
-        told = json.dumps({**base.facts, **(facts or {}), "operation": operation})
         properties = CommitProperties(
-            custom_metadata={"pinyon": told},
+            custom_metadata={"pinyon": json.dumps(told)},
             max_commit_retries=0,
-            app_transactions=[Transaction(f"segment:{name}", 1) for name in segments],
+            app_transactions=[Transaction(f"segment:{name}", v) for name, v in segments.items()],
         )
         try:
             table.create_write_transaction(
@@ -187,6 +225,25 @@ class DeltaStore:
                 folder.rmdir()
         return len(doomed)
 
+    def shorten_log(self, spec: TableSpec) -> None:
+        """Writes a checkpoint and deletes the log entries before it that are old enough (an hour)."""
+        table = self._open(spec)
+        table.create_checkpoint()
+        table.cleanup_metadata()
+
+    def kept(self, spec: TableSpec) -> list[int]:
+        """Versions that can still be read, newest first."""
+        table = self._open(spec)
+        found = []
+        for age, _ in enumerate(table.history()):
+            version = table.version() - age
+            try:
+                self.current(spec, version)
+            except StoreError:
+                break
+            found.append(version)
+        return found
+
     def _kept_versions(self, newest: DeltaTable, keep_versions: int, keep_hours: float) -> list[int]:
         oldest_ms = (time.time() - keep_hours * 3600) * 1000
         kept = []
@@ -210,10 +267,20 @@ class DeltaStore:
         try:
             return DeltaTable(str(path), version=version)
         except TableNotFoundError as error:
+            if version is not None and (path / "_delta_log").exists():
+                raise StoreError(f"{path}: version {version} is not kept any more") from error
             raise StoreError(f"{path}: there is no {spec.name} here; 'pinyon init' makes one") from error
         except (DeltaError, OSError) as error:
             what = "cannot be opened" if version is None else f"version {version} is not kept any more"
             raise StoreError(f"{path}: {what}: {error}") from error
+
+
+def _flat(published: Published) -> list[DataFile]:
+    return [file for files in published.files.values() for file in files]
+
+
+def _by_path(file: DataFile) -> str:
+    return file.path
 
 
 def _relative(path: Path, root: Path) -> str:

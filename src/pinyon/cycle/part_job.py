@@ -1,0 +1,38 @@
+"""What a process needs to fetch one part."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from pinyon.fetcher import FetcherConfig
+from pinyon.settings import Warc
+from pinyon.urls import Normaliser
+
+
+@dataclass(frozen=True, slots=True)
+class PartJob:
+    """Part `part` of segment `name`: of the crawl it sees the segment's folder and the cache of robots.txt only."""
+
+    segment: Path
+    name: str
+    part: int
+    buckets: int
+    private_suffixes: bool
+    config: FetcherConfig
+    warc: Warc
+    robots_cache: Path
+    normalise: Normaliser
+    min_free_disk: int
+
+    def file(self, folder: str, suffix: str) -> Path:
+        return self.segment / folder / f"part-{self.part:05d}.{suffix}"
+
+    @property
+    def done(self) -> bool:
+        return self.file("pages", "parquet").exists()
+
+    @property
+    def disk_is_full(self) -> bool:
+        return shutil.disk_usage(self.segment).free < self.min_free_disk
