@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -42,13 +41,6 @@ _CONFIG = """\
 # top_n = 100000
 # max_count = 100
 """
-
-
-@dataclass(slots=True, weakref_slot=True)
-class Warnings:
-    """What a person should know of how settings were read; told once."""
-
-    lines: list[str] = field(default_factory=list)
 
 
 class Crawl:
@@ -111,15 +103,14 @@ class Crawl:
 
         engine = self.settings.engine
         return DuckDBEngine(
-            self.temporary,
+            self._temporary / "spills",
             memory_limit_mb=engine.memory_limit_mb,
             threads=engine.threads,
             temp_limit_gb=engine.temp_limit_gb,
         )
 
     @property
-    def temporary(self) -> Path:
-        """For spills and intermediate tables; swept by the next writer."""
+    def _temporary(self) -> Path:
         return self.root / ".tmp"
 
     @cached_property
@@ -176,13 +167,18 @@ class Crawl:
     def writing(self, command: str) -> Iterator[None]:
         """Holds the writer's lock; litter of a killed writer is swept first. Raises `LockedError`."""
         with WriterLock(self.root, f"pinyon {command}", wait_s=self.settings.store.lock_wait):
-            self._sweep_temporary()
-            self.segments.sweep()
-            yield
+            self._sweep()
+            try:
+                yield
+            finally:
+                shutil.rmtree(self._temporary / "work", ignore_errors=True)
 
-    def _sweep_temporary(self) -> None:
-        if "engine" not in self.__dict__ and self.temporary.exists():
-            shutil.rmtree(self.temporary, ignore_errors=True)
+    def _sweep(self) -> None:
+        from pinyon.engines.spill import sweep_spills
+
+        shutil.rmtree(self._temporary / "work", ignore_errors=True)
+        sweep_spills(self._temporary / "spills")
+        self.segments.sweep()
 
     def sweep_versions(self) -> int:
         """Deletes files of versions beyond `store.keep_versions` and litter of killed steps; how many."""
@@ -193,8 +189,8 @@ class Crawl:
         )
 
     def scratch(self, name: str) -> Path:
-        """An empty folder for intermediate files of one step."""
-        path = self.temporary / name
+        """An empty folder for intermediate files of one step, gone when it ends (see `writing`)."""
+        path = self._temporary / "work" / name
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
         return path
@@ -224,14 +220,14 @@ def utc_now() -> datetime:
 
 
 def parse_time(text: str) -> datetime:
-    """ISO 8601 (UTC unless it says otherwise) or epoch milliseconds; `SettingError` if it is neither."""
+    """ISO 8601 (UTC unless it says otherwise) or epoch milliseconds, as UTC; `SettingError` if it is neither."""
     try:
         if text.lstrip("-").isdigit():
             return datetime.fromtimestamp(int(text) / 1000, UTC)
         moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise SettingError(f"'{text}' is no time: wanted ISO 8601 or epoch milliseconds") from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _keys(settings: Mapping[str, Any]) -> dict[str, Any]:

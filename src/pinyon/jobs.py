@@ -67,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The steps of one .sql file, in order."""
+    """The steps of one .sql file (or of several that follow each other), in order."""
 
     name: str
     reads: frozenset[str]
@@ -113,10 +113,16 @@ def _with(step: Step, before: list[Step]) -> str:
 
 
 @functools.cache
-def load(package: str, name: str) -> Job:
-    """The job in `name.sql` of that package, e.g. `load("pinyon.cycle", "updatedb")`."""
-    text = (files(package) / f"{name}.sql").read_text(encoding="utf-8")
-    return parse(name, text)
+def load(package: str, *names: str) -> Job:
+    """The job in `name.sql` of that package, e.g. `load("pinyon.cycle", "updatedb")`; of several files one job."""
+    jobs = [parse(name, (files(package) / f"{name}.sql").read_text(encoding="utf-8")) for name in names]
+    return Job(
+        "+".join(names),
+        frozenset().union(*(job.reads for job in jobs)),
+        frozenset().union(*(job.params for job in jobs)),
+        frozenset().union(*(job.fragments for job in jobs)),
+        tuple(step for job in jobs for step in job.steps),
+    )
 
 
 def parse(name: str, text: str) -> Job:

@@ -149,6 +149,7 @@ cases = given(
     hostdb=hostdbs(),
     rules=rules(),
     mode=st.sampled_from(("hash", "balanced")),
+    plan=st.sampled_from(("join", "secondary-sort")),
 )
 quietly = {
     "deadline": None,
@@ -164,15 +165,15 @@ quietly = {
 @settings(max_examples=60, **quietly)
 @cases
 def test_selects_what_a_slow_and_obvious_selection_selects(
-    crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, mode: str
+    crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, mode: str, plan: str
 ) -> None:
-    check(crawl, crawldb, hostdb, rules, mode)
+    check(crawl, crawldb, hostdb, rules, mode, plan=plan)
 
 
 @pytest.mark.slow
 @settings(max_examples=440, **quietly)
 @cases
 def test_selects_it_a_thousand_times(
-    crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, mode: str
+    crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, mode: str, plan: str
 ) -> None:
-    check(crawl, crawldb, hostdb, rules, mode)
+    check(crawl, crawldb, hostdb, rules, mode, plan=plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -149,11 +150,12 @@ def sql(crawl_dir: Path, query: str, at_version: int | None, **options: Any) -> 
     from pinyon.reports.readdb import query as run
 
     out = output(options)
-    text = click.get_text_stream("stdin").read() if query == "-" else query
+    text = sys.stdin.read() if query == "-" else query
     with common.opened(crawl_dir, options, out) as crawl:
-        names, rows = run(crawl, text, at_version=at_version)
-    found = [dict(zip(names, row, strict=True)) for row in rows] if out.as_json else []
-    out.data({"rows": found}, [] if out.as_json else table(names, rows))
+        names, found = run(crawl, text, at_version=at_version)
+        rows = list(found)
+    objects = [dict(zip(names, row, strict=True)) for row in rows] if out.as_json else []
+    out.data({"rows": objects}, [] if out.as_json else table(names, rows))
 
 
 @click.command(epilog="Example: pinyon status my-crawl")

@@ -12,29 +12,87 @@ from pinyon.cycle.narrow import LIMITS, NARROW, URLS
 from pinyon.cycle.seeds import read_seeds
 from pinyon.cycle.selection import Selection
 from pinyon.errors import InputError
-from pinyon.jobs import Files, load
+from pinyon.jobs import Files, Job, load
 from pinyon.store import Published, Segment
 from pinyon.tables import CRAWLDB, HOSTDB
 from pinyon.urls import locate
 
 NARROW_COLUMNS = ", ".join(NARROW.names)
 
+#: The two shapes in which the HostDb's rows meet the URLs, as names of the .sql between policy and limits.
+_SHAPES = {"join": "generate_join", "secondary-sort": "generate_sort"}
+#: A crawl smaller than this is not worth a second look at what could reach top_n.
+CUT_EARLY_FROM = 1_000_000
+
+
+def job_of(plan: str) -> Job:
+    """The job that selects candidates, in the shape asked for (`auto` is this engine's: join)."""
+    shape = _SHAPES["join" if plan == "auto" else plan]
+    return load("pinyon.cycle", "generate_judged", "generate_policy", shape, "generate_ranked")
+
 
 def select_candidates(selection: Selection, crawldb: Published) -> list[str]:
     """Files of the candidates that any list could take, one a group of buckets; counts what fell out."""
-    job = load("pinyon.cycle", "generate_candidates")
+    job = job_of(selection.settings.plan)
     engine = selection.crawl.engine
     gathered = Gathered(selection, crawldb)
-    files = []
+    cut = EarlyCut(selection, crawldb)
+    files: list[str] = []
     for number, group in enumerate(engine.bucket_groups(crawldb.buckets)):
         if not crawldb.paths(group):
             continue
-        engine.run(job, gathered.sources(group), gathered.params, gathered.fragments)
+        engine.run(
+            job, gathered.sources(group), {**gathered.params, "cut_below": cut.below}, gathered.fragments
+        )
         _count(selection)
         path = selection.scratch / "candidates" / f"{number}.parquet"
-        if engine.write(f"SELECT {NARROW_COLUMNS} FROM host_ranked WHERE cut IS NULL", path).rows:
+        file = engine.write(f"SELECT {NARROW_COLUMNS} FROM host_ranked WHERE cut IS NULL", path)
+        if file.rows:
             files.append(str(path))
+            cut.learn(files, file.rows)
     return files
+
+
+class EarlyCut:
+    """Rows that cannot reach top_n: so many better ones have been found already.
+
+    `below` is a sort value under which nothing can be selected any more, or None. It is only used where nothing
+    after the limits of hosts can drop a row that was counted on: one list, no limits of domains.
+    """
+
+    def __init__(self, selection: Selection, crawldb: Published) -> None:
+        settings = selection.settings
+        limits_domains = (
+            selection.policy.domain_limit >= 0
+            or settings.max_hosts_per_domain >= 0
+            or settings.limits_file is not None
+        )
+        self._top_n = settings.top_n or 0
+        self._engine = selection.crawl.engine
+        self._found = 0
+        self._used = (
+            crawldb.rows >= CUT_EARLY_FROM
+            and self._top_n > 0
+            and settings.segments == 1
+            and not limits_domains
+        )
+        self.below: float | None = None
+
+    def learn(self, files: Sequence[str], rows: int) -> None:
+        """Takes in that `rows` more candidates lie in the last of `files`."""
+        self._found += rows
+        if not self._used or self._found <= self._top_n:
+            return
+        self._engine.bind({"found": Files.of(NARROW, files)})
+        value = "CASE WHEN isnan(sort_value) THEN CAST('infinity' AS DOUBLE) ELSE sort_value END"
+        # the quantile is an estimate, so it is taken a little low, and counted before it is believed
+        share = max(0.0, 1 - 1.02 * self._top_n / self._found)
+        guess = self._engine.rows(f"SELECT approx_quantile({value}, {share}) AS v FROM found")[0]["v"]
+        counted = self._engine.rows(f"SELECT count(*) AS n FROM found WHERE {value} >= :v", {"v": guess})[0][
+            "n"
+        ]
+        if counted >= self._top_n and (self.below is None or guess > self.below):
+            self.below = guess
 
 
 class Gathered:

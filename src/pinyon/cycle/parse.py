@@ -1,26 +1,45 @@
-"""parse: what the pages of a segment say: links, titles, text, in a pool of processes over the archive."""
+"""parse: what the pages of a segment say: links, titles, text, in a pool of processes over the archive.
+
+pages ─────┐                       ┌▶ parse_chunk ─┐
+           ├▶ rows, in the order ──┼▶ parse_chunk ─┼▶ .parse-…/links, docs ─▶ links, docs
+fetchlist ─┘  of the archive       └▶ …            ┘   (aside, then in place)
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pinyon.crawl import Crawl
-from pinyon.cycle.choose import segment_in_state
-from pinyon.cycle.parse_chunk import ChunkJob, parse_chunk
-from pinyon.errors import StoreError
+from pinyon.cycle.choose import published_files, segment_in_state
+from pinyon.cycle.parse_chunk import ChunkJob, ChunkResult, ParseRules, parse_chunk
+from pinyon.errors import StoreError, UsageError
 from pinyon.jobs import Files, load
 from pinyon.store import Segment
+from pinyon.store.files import remove_tree
 from pinyon.tables import CRAWLDB, FETCHLIST, PAGES
 
-#: Pages of a chunk: enough to pay for its files, few enough that its rows are a few dozen megabytes.
-CHUNK_PAGES = 500
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _WITH_BODY = ("success",)
 _MOVED = ("redir_temp", "redir_perm")
+_FOLDERS = ("links", "docs")
+#: Chunks are of about equal cost: bytes in the archive, and for each page what it costs besides.
+_PAGE_COST = 2_000
+#: A process gets so many chunks of a small segment: enough to share the work evenly, few enough files.
+_CHUNKS_A_PROCESS = 4
+_LEAST_COST, _MOST_COST = 500_000, 32_000_000
+#: Rows of a chunk at most: they are held in memory with all their links.
+_MOST_PAGES = 2_000
+_BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +61,48 @@ def parse(
 ) -> ParseReport:
     """Parses a segment (the oldest that is fetched, unless named) from its archive; see `ParseReport`.
 
-    `again` parses one that was parsed before. Raises `StoreError` if a file of the segment is missing.
+    `again` parses one that was parsed before, by name. Raises `StoreError` if the pages of a part are missing; what is
+    wrong with a page or its record is that page's row.
     """
     with crawl.writing("parse"):
-        chosen = crawl.segments[segment] if again and segment else segment_in_state(crawl, "fetched", segment)
+        chosen = _parsed_before(crawl, segment) if again else segment_in_state(crawl, "fetched", segment)
         return _parse(crawl, chosen, progress)
+
+
+def _parsed_before(crawl: Crawl, name: str | None) -> Segment:
+    if name is None:
+        raise UsageError("parse again: which segment? Name it")
+    segment = crawl.segments[name]
+    if segment.state == "generated":
+        raise UsageError(
+            f"segment {segment.name} is not fetched yet: 'pinyon fetch {crawl.root} {segment.name}'"
+        )
+    return segment
 
 
 def _parse(
     crawl: Crawl, segment: Segment, progress: Callable[[Segment, int, int], None] | None
 ) -> ParseReport:
-    rows, total = _input(crawl, segment)
-    for folder in ("links", "docs"):
-        shutil.rmtree(segment.folder(folder), ignore_errors=True)
-        segment.folder(folder).mkdir()
-    statuses: Counter[str] = Counter()
-    links = dropped = done = 0
-    jobs = (_job(crawl, segment, rows, number, total) for number in range(-(-total // CHUNK_PAGES)))
-    for result in crawl.engine.map_parts(
-        parse_chunk, jobs, crawl.settings.parse.processes or os.cpu_count() or 1
-    ):
-        statuses.update(result.statuses)
-        links, dropped = links + result.links, dropped + result.dropped
-        done = min(done + CHUNK_PAGES, total)
-        if progress is not None:
-            progress(segment, done, total)
-    report = ParseReport(segment.name, dict(statuses), links, dropped)
-    segment.advance("parsed", parsed={"pages": report.pages, "links": links, "links_dropped": dropped})
+    rows, total, cost = _select(crawl, segment)
+    aside = _aside(segment)
+    processes = crawl.settings.parse.processes or os.cpu_count() or 1
+    limit = min(max(cost // (processes * _CHUNKS_A_PROCESS), _LEAST_COST), _MOST_COST)
+    jobs = _jobs(rows, _rules(crawl, segment, aside), limit)
+    results: list[ChunkResult] = []
+    done = 0
+    with closing(crawl.engine.map_parts(parse_chunk, jobs, processes)) as coming:
+        for result in coming:
+            results.append(result)
+            done += result.pages
+            if progress is not None:
+                progress(segment, done, total)
+    report = _report(segment, results)
+    _publish(segment, aside, report)
     return report
 
 
-def _input(crawl: Crawl, segment: Segment) -> tuple[Path, int]:
-    """What is to be parsed, as one file in the order of the archive; and how many rows."""
+def _select(crawl: Crawl, segment: Segment) -> tuple[Path, int, int]:
+    """What is to be parsed as a file in the order of the archive, how many rows it has, and their cost."""
     pages = segment.files("pages")
     if len(pages) < len(segment.files("fetchlist")):
         raise StoreError(
@@ -83,24 +112,89 @@ def _input(crawl: Crawl, segment: Segment) -> tuple[Path, int]:
     engine = crawl.engine
     tables = {"pages": Files.of(PAGES, pages), "fetchlist": Files.of(FETCHLIST, segment.files("fetchlist"))}
     engine.run(load("pinyon.cycle", "parse_input"), tables, {"wanted": [*_WITH_BODY, *_MOVED]})
+    sql = "SELECT count(*) AS pages, CAST(coalesce(sum(warc_length), 0) AS BIGINT) AS bytes FROM to_parse"
+    [found] = engine.rows(sql)
     path = crawl.scratch("parse") / "input.parquet"
-    file = engine.write("SELECT * FROM to_parse ORDER BY warc_file, warc_offset", path)
-    return path, file.rows
+    engine.write("SELECT * FROM to_parse ORDER BY warc_file, warc_offset, url", path)
+    return path, found["pages"], found["bytes"] + _PAGE_COST * found["pages"]
 
 
-def _job(crawl: Crawl, segment: Segment, rows: Path, number: int, total: int) -> ChunkJob:
+def _rules(crawl: Crawl, segment: Segment, aside: Path) -> ParseRules:
     settings = crawl.settings
-    start = number * CHUNK_PAGES
-    return ChunkJob(
-        segment=segment.path,
-        rows=rows,
-        start=start,
-        count=min(CHUNK_PAGES, total - start),
-        number=number,
+    return ParseRules(
+        archive=segment.folder("warc"),
+        target=aside,
         buckets=crawl.store.current(CRAWLDB).buckets,
         settings=settings.parse,
-        urls=settings.urls,
-        normaliser=crawl.normalise,
-        filter=crawl.url_filter,
+        private_suffixes=settings.urls.private_suffixes,
+        max_url_length=settings.urls.max_url_length,
+        normalise=crawl.normalise,
+        url_filter=crawl.url_filter,
         agent_names=settings.fetcher.robots_agents or (settings.fetcher.agent_name,),
+    )
+
+
+# -- chunks ---------------------------------------------------------------------------------------------------
+
+
+def _jobs(rows: Path, rules: ParseRules, limit: int) -> Iterator[ChunkJob]:
+    """The rows in their order, in chunks that cost about `limit`."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(rows) as file:
+        for number, chunk in enumerate(_chunks(file.iter_batches(_BATCH_ROWS), limit)):
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, chunk.schema) as stream:
+                stream.write_batch(chunk)
+            yield ChunkJob(number, sink.getvalue().to_pybytes(), rules)
+
+
+def _chunks(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        start = cost = 0
+        for i, length in enumerate(batch.column("warc_length").to_pylist(), 1):
+            cost += _PAGE_COST + (length or 0)
+            if cost >= limit or i - start >= _MOST_PAGES or i == batch.num_rows:
+                yield batch.slice(start, i - start)
+                start, cost = i, 0
+
+
+# -- publishing -----------------------------------------------------------------------------------------------
+
+
+def _aside(segment: Segment) -> Path:
+    """An empty folder of this run alone: a worker of a killed run, should it still live, writes to another."""
+    for path in segment.path.glob(".parse-*"):
+        shutil.rmtree(path, ignore_errors=True)
+    aside = Path(tempfile.mkdtemp(prefix=".parse-", dir=segment.path))
+    for name in _FOLDERS:
+        (aside / name).mkdir()
+    return aside
+
+
+def _report(segment: Segment, results: list[ChunkResult]) -> ParseReport:
+    statuses: Counter[str] = Counter()
+    for result in results:
+        statuses.update(result.statuses)
+    return ParseReport(
+        segment.name,
+        dict(statuses.most_common()),
+        sum(result.links for result in results),
+        sum(result.dropped for result in results),
+    )
+
+
+def _publish(segment: Segment, aside: Path, report: ParseReport) -> None:
+    """In place of what was parsed before: until all of it is there, the segment counts as fetched only."""
+    segment.advance("fetched", files=published_files(segment, "fetchlist", "lock", "pages", "hosts"))
+    for name in _FOLDERS:
+        if segment.folder(name).exists():
+            remove_tree(segment.folder(name))
+        (aside / name).rename(segment.folder(name))
+    aside.rmdir()
+    segment.advance(
+        "parsed",
+        parsed={"pages": dict(report.pages), "links": report.links, "links_dropped": report.links_dropped},
+        files=published_files(segment, "fetchlist", "lock", "pages", "hosts", *_FOLDERS),
     )

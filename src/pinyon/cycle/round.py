@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from pinyon.crawl import Crawl
 from pinyon.cycle.choose import open_segments
@@ -16,7 +16,7 @@ from pinyon.cycle.updatedb import UpdateReport, updatedb
 from pinyon.cycle.updatehostdb import HostDbReport, segments_to_merge, updatehostdb
 from pinyon.errors import NothingDue
 
-StepReport = GenerateReport | FetchReport | ParseReport | UpdateReport | HostDbReport
+StepReport: TypeAlias = GenerateReport | FetchReport | ParseReport | UpdateReport | HostDbReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,10 @@ Invariant: nothing runs without a memory limit and a temp directory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from typing import Any, Protocol, TypeVar
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -51,10 +48,6 @@ class Engine(Protocol):
 
     def rows(self, sql: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """All rows of a (small) query over kept relations."""
-        ...
-
-    def batches(self, sql: str, params: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows of a query, however many, in batches."""
         ...
 
     def write(self, sql: str, path: Path) -> Written:

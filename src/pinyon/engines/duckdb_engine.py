@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pinyon.engines.spill import SpillFolder
 from pinyon.engines.workers import Workers
 from pinyon.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 P = TypeVar("P")
 R = TypeVar("R")
 
 #: Rows of a row group: small enough that a scan for what is due skips most of a bucket.
 ROW_GROUP_ROWS = 122_880
+#: Rows taken out of a query at a time.
+_FETCH_ROWS = 10_000
+_EXPORTS = {".csv": "csv, HEADER", ".jsonl": "json", ".json": "json", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +44,13 @@ class DuckDBEngine:
     def __init__(
         self, temp_directory: Path, *, memory_limit_mb: int = 512, threads: int = 0, temp_limit_gb: int = 0
     ) -> None:
-        temp_directory.mkdir(parents=True, exist_ok=True)
-        self._spill = Path(tempfile.mkdtemp(prefix="engine-", dir=temp_directory))
+        self._spill = SpillFolder(temp_directory)
+        self._memory_limit_mb = memory_limit_mb
         self._config: dict[str, Any] = {
             "memory_limit": f"{memory_limit_mb}MB",
-            "temp_directory": str(self._spill),
+            "temp_directory": str(self._spill.path),
             "preserve_insertion_order": "false",
             "threads": str(threads or os.cpu_count() or 1),
-            "TimeZone": "UTC",
         }
         if temp_limit_gb:
             self._config["max_temp_directory_size"] = f"{temp_limit_gb}GB"
@@ -62,8 +63,7 @@ class DuckDBEngine:
         if self._opened is None:
             import duckdb
 
-            config = {k: v for k, v in self._config.items() if k != "TimeZone"}
-            self._opened = duckdb.connect(config=config)
+            self._opened = duckdb.connect(config=self._config)
             self._opened.execute("SET TimeZone = 'UTC'")
         return self._opened
 
@@ -102,40 +102,44 @@ class DuckDBEngine:
             self._bind(name, source)
 
     def rows(self, sql: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-        from pinyon.engines import duckdb_sql
+        names, rows = self.query(sql, params)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
-        statement, used = duckdb_sql.prepared(sql, params or {})
+    def query(
+        self, sql: str, params: Mapping[str, Any] | None = None
+    ) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+        """Column names, and the rows as they are computed: read them before anything else is asked.
+
+        Without `params` the text is run as it stands: somebody typed it.
+        """
+        from pinyon.engines.duckdb_sql import prepared
+
+        statement, used = (sql, {}) if params is None else prepared(sql, params)
         cursor = self._execute(statement, used, "query")
-        names = [column[0] for column in cursor.description or []]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return [column[0] for column in cursor.description or []], self._fetched(cursor, statement)
 
-    def table(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Column names and rows of a query somebody typed."""
-        cursor = self._execute(sql, {}, "query")
-        return [column[0] for column in cursor.description or []], cursor.fetchall()
+    def _fetched(self, cursor: duckdb.DuckDBPyConnection, statement: str) -> Iterator[tuple[Any, ...]]:
+        while True:
+            with self._told("query", statement):
+                rows = cursor.fetchmany(_FETCH_ROWS)
+            if not rows:
+                return
+            yield from rows
 
     def only_reads(self, sql: str) -> bool:
         """Whether the text is exactly one SELECT. Raises `EngineError` if it is not SQL."""
         import duckdb
 
-        try:
+        with self._told("query", sql):
             statements = self._connection.extract_statements(sql)
-        except duckdb.Error as error:
-            raise EngineError(f"query: {_first_line(error)}", sql) from error
         return [statement.type for statement in statements] == [duckdb.StatementType.SELECT]
 
-    def batches(self, sql: str, params: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
-        from pinyon.engines import duckdb_sql
-
-        statement, used = duckdb_sql.prepared(sql, params or {})
-        reader: pa.RecordBatchReader = self._execute(statement, used, "query").to_arrow_reader(10_000)
-        yield from reader
-
     def write(self, sql: str, path: Path) -> WrittenFile:
+        from pinyon.engines.duckdb_sql import literal
+
         path.parent.mkdir(parents=True, exist_ok=True)
-        target = str(path).replace("'", "''")
         statement = (
-            f"COPY ({sql}) TO '{target}' "
+            f"COPY ({sql}) TO {literal(str(path))} "
             f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP_ROWS}, RETURN_STATS)"
         )
         row = self._execute(statement, {}, path.name).fetchone()
@@ -143,25 +147,22 @@ class DuckDBEngine:
 
     def export(self, sql: str, path: Path, params: Mapping[str, Any] | None = None) -> int:
         """Writes a query as .csv, .jsonl or .parquet, by the file's ending; how many rows."""
-        from pinyon.engines import duckdb_sql
+        from pinyon.engines.duckdb_sql import literal, prepared
 
-        formats = {".csv": "csv, HEADER", ".jsonl": "json", ".json": "json", ".parquet": "parquet"}
-        if path.suffix not in formats:
-            raise UsageError(f"{path}: unknown format '{path.suffix}': wanted {', '.join(formats)}")
+        if path.suffix not in _EXPORTS:
+            raise UsageError(f"{path}: unknown format '{path.suffix}': wanted {', '.join(_EXPORTS)}")
         if not path.parent.is_dir():
             raise UsageError(f"{path.parent}: there is no such folder")
-        statement, used = duckdb_sql.prepared(sql, params or {})
-        target = str(path).replace("'", "''")
-        row = self._execute(
-            f"COPY ({statement}) TO '{target}' (FORMAT {formats[path.suffix]})", used, path.name
-        )
-        return int((row.fetchone() or [0])[0])
+        statement, used = prepared(sql, params or {})
+        copy = f"COPY ({statement}) TO {literal(str(path))} (FORMAT {_EXPORTS[path.suffix]})"
+        row = self._execute(copy, used, str(path)).fetchone()
+        return int(row[0]) if row else 0
 
     def confine(self, directory: Path) -> None:
         """From now on no query reads or writes outside `directory` and the spill folder, nor can that be undone."""
-        folders = ", ".join(
-            "'" + str(p.resolve()).replace("'", "''") + "/'" for p in (directory, self._spill)
-        )
+        from pinyon.engines.duckdb_sql import literal
+
+        folders = ", ".join(literal(f"{path.resolve()}/") for path in (directory, self._spill.path))
         self._execute(f"SET allowed_directories = [{folders}]", {}, "confine")
         self._execute("SET enable_external_access = false", {}, "confine")
         self._execute("SET lock_configuration = true", {}, "confine")
@@ -180,7 +181,7 @@ class DuckDBEngine:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
-        shutil.rmtree(self._spill, ignore_errors=True)
+        self._spill.remove()
 
     def __enter__(self) -> DuckDBEngine:
         return self
@@ -191,14 +192,31 @@ class DuckDBEngine:
         self.close()
 
     def _execute(self, statement: str, params: Mapping[str, Any], what: str) -> duckdb.DuckDBPyConnection:
+        with self._told(what, statement):
+            return self._connection.execute(statement, dict(params))
+
+    @contextmanager
+    def _told(self, what: str, statement: str) -> Iterator[None]:
+        """DuckDB's errors as ours; Ctrl-C, of which DuckDB makes an error, as what it is."""
         import duckdb
 
         try:
-            return self._connection.execute(statement, dict(params))
+            yield
+        except duckdb.OutOfMemoryException as error:
+            raise EngineError(
+                f"{what}: {_first_line(error)}; raise engine.memory_limit_mb (now {self._memory_limit_mb})",
+                statement,
+            ) from error
         except duckdb.Error as error:
             raise EngineError(f"{what}: {_first_line(error)}", statement) from error
+        except RuntimeError as error:
+            if "interrupted" in str(error):
+                raise KeyboardInterrupt from error
+            raise
 
 
 def _first_line(error: Exception) -> str:
+    """What went wrong, and the names DuckDB proposes instead of one that it does not know."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    proposed = [line for line in lines[1:] if line.startswith(("Did you mean", "Candidate bindings"))]
+    return " ".join([*lines[:1], *proposed]) or type(error).__name__

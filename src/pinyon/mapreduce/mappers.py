@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from pinyon.mapreduce.key import ScoreHostKey
-from pinyon.mapreduce.rows import Candidate, DomainPolicy, HostPolicy, Pair
+from pinyon.mapreduce.rows import Candidate, HostPolicy, Limits, Pair
 from pinyon.mapreduce.rules import Rules
 
 Row = Mapping[str, Any]
@@ -33,19 +33,20 @@ class HostDbMapper:
         )
 
 
-class DomainMapper:
-    """Rows of the limits of domains to policies, under the key of a HostDb row: they too come before URLs."""
+class LimitsMapper:
+    """Rows of the limits file, under the key of a HostDb row: they too come before the URLs."""
 
     def map(self, row: Row) -> Iterator[Pair]:
-        policy = DomainPolicy(*(row[name] for name in DomainPolicy._fields))
-        yield ScoreHostKey.of_host(policy.domain), policy
+        limits = Limits(*(row[name] for name in Limits._fields))
+        yield ScoreHostKey.of_host(limits.name), limits
 
 
 class SelectorMapper:
     """CrawlDb rows to candidates. `rows` counts what came in, `rejected` what was dropped, by reason.
 
     A row is a crawldb row with what was computed for it: `sort_value` (None: it has none), `expression` (None:
-    undecided), `filtered` (None, 'url_filter' or 'filter_error'), `blocked`, and `locked` (in an open segment).
+    undecided), `filtered` (None, 'url_filter' or 'filter_error'), `blocked`, `locked` (in an open segment), and
+    `listed` (in the list of URLs that was given; may be left out if there is none).
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -77,6 +78,8 @@ class SelectorMapper:
         rules = self.rules
         if not row["host"]:  # nor has it one if its scheme is neither http nor https
             return "no_host"
+        if not row.get("listed", True):
+            return "not_listed"
         if row["status"] in rules.exclude_status:
             return "excluded_status"
         if row["fetch_time"] > rules.now and not too_far:

@@ -6,8 +6,11 @@ import hashlib
 from dataclasses import dataclass
 
 from pinyon.mapreduce.key import url_order
-from pinyon.mapreduce.rows import Candidate, DomainPolicy, MappedValue, Pair, Selected
+from pinyon.mapreduce.rows import Candidate, Limits, MappedValue, Pair, Selected
 from pinyon.mapreduce.shuffle import Record, prefixed
+
+#: Clears the sign of a 64-bit key: the remainder of a negative number is negative in SQL.
+_NOT_NEGATIVE = 2**63 - 1
 
 
 def part_of(group: str, seed: int, parts: int) -> int:
@@ -20,10 +23,17 @@ def part_of(group: str, seed: int, parts: int) -> int:
 
 
 def group_of(row: Selected, partition_by: str) -> str:
-    """What `row` is never parted from: its host, its domain, or the address of its host if that is known."""
+    """What `row` is never parted from: its host, its domain, or the address of its host if that is known.
+
+    By host, a domain whose limits give it `parts` is so many groups, each of whole hosts.
+    """
     if partition_by == "domain":
         return row.domain
-    return (row.ip or row.host) if partition_by == "ip" else row.host
+    if partition_by == "ip":
+        return row.ip or row.host
+    if row.domain_parts is None or row.domain_parts <= 0:
+        return row.host
+    return f"{row.domain}#{(row.host_key & _NOT_NEGATIVE) % row.domain_parts}"
 
 
 def order_of(row: Candidate | Selected) -> bytes:
@@ -46,5 +56,5 @@ class Partitioner:
         return prefixed(order, self._partition(value)), value
 
     def _partition(self, value: MappedValue) -> int:
-        group = value.domain if isinstance(value, DomainPolicy) or self.by_domain else value.host
+        group = value.domain if isinstance(value, Limits) or self.by_domain else value.host
         return part_of(group, self.seed, self.partitions)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from pinyon.mapreduce.lists import Lists
-from pinyon.mapreduce.policy import is_undecided, join
-from pinyon.mapreduce.rows import NO_LIST, Candidate, DomainPolicy, HostPolicy, MappedValue, Selected
+from pinyon.mapreduce.policy import join, undecided
+from pinyon.mapreduce.rows import NO_LIST, Candidate, HostPolicy, Limits, MappedValue, Selected
 from pinyon.mapreduce.rules import Rules
 from pinyon.mapreduce.shuffle import Record
 
@@ -18,16 +18,16 @@ class SelectorReducer:
     """One partition, for the lists from `first` on. It holds what it knows of its own hosts and domains.
 
     Once `reduce` is exhausted, `rejected` counts the reasons, `over_limit` are the hosts with URLs beyond their
-    limit, `undecided` those with URLs whose HostDb row says nothing where an expression should have.
+    limit, `undecided` by expression those with URLs, and a HostDb row for which it gave nothing.
     """
 
     def __init__(self, rules: Rules, first: int = 0) -> None:
         self.rules = rules
         self.rejected: Counter[str] = Counter()
         self.over_limit: set[str] = set()
-        self.undecided: set[str] = set()
+        self.undecided: defaultdict[str, set[str]] = defaultdict(set)
         self._hosts: dict[str, HostPolicy] = {}
-        self._domains: dict[str, DomainPolicy] = {}
+        self._limits: dict[str, Limits] = {}
         self._lists = Lists(rules, first)
 
     def reduce(self, records: Iterable[Record[Value]]) -> Iterator[Record[Selected]]:
@@ -35,16 +35,18 @@ class SelectorReducer:
         for key, value in records:
             if isinstance(value, HostPolicy):
                 self._hosts[value.host] = value
-            elif isinstance(value, DomainPolicy):
-                self._domains[value.domain] = value
+            elif isinstance(value, Limits):
+                self._limits[value.name] = value
             else:
                 yield key, self._decided(self._joined(value) if isinstance(value, Candidate) else value)
 
     def _joined(self, candidate: Candidate) -> Selected:
         host = self._hosts.get(candidate.host)
-        if host is not None and is_undecided(host, self.rules):
-            self.undecided.add(host.host)
-        return join(candidate, host, self._domains.get(candidate.domain), self.rules)
+        for expression in undecided(host, self.rules) if host else ():
+            self.undecided[expression].add(candidate.host)
+        # a host that is a domain itself has the limits of a domain
+        of_host = self._limits.get(candidate.host) if candidate.host != candidate.domain else None
+        return join(candidate, host, of_host, self._limits.get(candidate.domain), self.rules)
 
     def _decided(self, row: Selected) -> Selected:
         place = self._lists.offer(row)

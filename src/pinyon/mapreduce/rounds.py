@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -13,9 +12,6 @@ from pinyon.mapreduce.reducer import SelectorReducer, Value
 from pinyon.mapreduce.rows import NO_LIST, Selected
 from pinyon.mapreduce.rules import Rules
 from pinyon.mapreduce.shuffle import Record, RunWriter, grouped, merge, read, write
-
-#: Undecided hosts that are named; the others are counted.
-NAMED_HOSTS = 5
 
 
 def list_file(folder: Path, number: int) -> Path:
@@ -46,8 +42,8 @@ class Rounds:
         self.sizes: list[int] = []
         self.rejected: Counter[str] = Counter()
         self.hosts_over_limit = 0
-        self.undecided_hosts = 0
-        self.undecided_examples: list[str] = []
+        self.undecided_hosts: Counter[str] = Counter()
+        self.undecided_examples: dict[str, str] = {}
         self._rows_move = rules.top_n is not None and partitions > 1 and not rules.spread
 
     def run(self, records: Iterable[Record[Value]]) -> None:
@@ -84,9 +80,10 @@ class Rounds:
     def _count(self, reducer: SelectorReducer) -> None:
         self.rejected += reducer.rejected
         self.hosts_over_limit += len(reducer.over_limit)
-        self.undecided_hosts += len(reducer.undecided)
-        named = [*self.undecided_examples, *reducer.undecided]
-        self.undecided_examples = heapq.nsmallest(NAMED_HOSTS, named)
+        for expression, hosts in reducer.undecided.items():
+            self.undecided_hosts[expression] += len(hosts)
+            first = min(hosts)
+            self.undecided_examples[expression] = min(first, self.undecided_examples.get(expression, first))
 
     def _merge(self, runs: Sequence[Path]) -> _Merged:
         """Writes the lists: exactly the first `top_n` of all partitions that each was given."""

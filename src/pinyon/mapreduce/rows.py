@@ -23,14 +23,21 @@ class HostPolicy(NamedTuple):
     ip: str | None
 
 
-class DomainPolicy(NamedTuple):
-    """What holds for one domain and its hosts instead of the rules' defaults; None: those."""
+class Limits(NamedTuple):
+    """A row of the limits file: those of a domain and of its hosts, or of a host that is not a domain itself.
 
+    None says nothing, and so does a negative delay.
+    """
+
+    name: str
+    #: Registered domain of `name`; for a domain, itself.
     domain: str
-    max_count: int | None
-    fetch_delay_ms: int | None
-    max_per_domain: int | None
-    max_hosts_per_domain: int | None
+    urls: int | None
+    urls_per_host: int | None
+    hosts: int | None
+    #: Parts of a list that the hosts of the domain may be spread over.
+    parts: int | None
+    delay_ms: int | None
 
 
 class Candidate(NamedTuple):
@@ -66,7 +73,8 @@ class Selected(NamedTuple):
     host_budget: int | None
     domain_limit: int
     domain_hosts: int
-    #: The host's own delay: what its expression, or its domain's limits, say.
+    domain_parts: int | None
+    #: The host's own delay: what the limits file or its expression say.
     fetch_delay_ms: int | None
     #: Retry-After of the host, UTC.
     not_before: datetime | None
@@ -78,6 +86,6 @@ class Selected(NamedTuple):
     list: int = NO_LIST
 
 
-MappedValue = HostPolicy | DomainPolicy | Candidate
+MappedValue = HostPolicy | Limits | Candidate
 #: What a mapper of job 1 emits.
 Pair = tuple[ScoreHostKey, MappedValue]

@@ -10,6 +10,7 @@ from pinyon.errors import UsageError, nearest
 #: Reasons that drop a row before any limit, in the order they are asked.
 REASONS = (
     "no_host",
+    "not_listed",
     "excluded_status",
     "not_due",
     "awaiting_update",

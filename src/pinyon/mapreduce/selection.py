@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
 
 from pinyon.errors import UsageError
-from pinyon.mapreduce.mappers import DomainMapper, HostDbMapper, Row, SelectorMapper
+from pinyon.mapreduce.mappers import HostDbMapper, LimitsMapper, Row, SelectorMapper
 from pinyon.mapreduce.partitioner import Partitioner
 from pinyon.mapreduce.rounds import Rounds, list_file
 from pinyon.mapreduce.rows import Selected
@@ -25,8 +25,8 @@ class Selection:
     """What was selected, in files of its own until `close`, and why the rest was not.
 
     `rows` = `selected` + all of `rejected`. `sizes` are the URLs of each list. `hosts_over_limit` have URLs counted
-    as `host_limit`. `undecided_hosts` have candidates, and a HostDb row that says nothing where an expression should
-    have; `undecided_examples` are the first of them by name.
+    as `host_limit`. `undecided_hosts` counts by expression the hosts that have candidates and a HostDb row for which
+    it gave nothing; `undecided_examples` names the first of them.
     """
 
     folder: Path
@@ -35,8 +35,8 @@ class Selection:
     sizes: tuple[int, ...]
     rejected: Counter[str]
     hosts_over_limit: int
-    undecided_hosts: int
-    undecided_examples: tuple[str, ...]
+    undecided_hosts: Counter[str]
+    undecided_examples: Mapping[str, str]
 
     @property
     def selected(self) -> int:
@@ -70,13 +70,12 @@ def select(
     partitions: int,
     spill_dir: Path,
     spill_records: int = 100_000,
-    domain_rows: Iterable[Row] | None = None,
+    limits_rows: Iterable[Row] | None = None,
 ) -> Selection:
     """The lists of one generate. Each input is read once, in any order.
 
     `crawldb_rows`: see `SelectorMapper`. `hostdb_rows`: `host`, `domain`, `ip`, `crawl_delay_ms`, `retry_at`, and
-    `max_count` and `fetch_delay_ms` as their expressions gave them. `domain_rows`: `domain`, with `max_count` and
-    `fetch_delay_ms` for its hosts, `max_per_domain` and `max_hosts_per_domain`; each is None where the rules hold.
+    `max_count` and `fetch_delay_ms` as their expressions gave them. `limits_rows`: the limits file, see `Limits`.
 
     At most `spill_records` rows are in memory, the others in `spill_dir`; each of `partitions` is reduced alone.
     Raises `UsageError` unless both numbers are positive, `EngineError` if the disk does not take what is spilled.
@@ -89,10 +88,10 @@ def select(
         mapper = SelectorMapper(rules)
         pairs = chain(
             chain.from_iterable(map(HostDbMapper().map, hostdb_rows)),
-            chain.from_iterable(map(DomainMapper().map, domain_rows or ())),
+            chain.from_iterable(map(LimitsMapper().map, limits_rows or ())),
             chain.from_iterable(map(mapper.map, crawldb_rows)),
         )
-        partitioner = Partitioner(rules.limits_domains or domain_rows is not None, rules.seed, partitions)
+        partitioner = Partitioner(rules.limits_domains or limits_rows is not None, rules.seed, partitions)
         rounds = Rounds(rules, partitions, folder)
         rounds.run(sort(map(partitioner.record, pairs), folder, spill_records))
     except BaseException:
@@ -110,5 +109,5 @@ def _selection(folder: Path, spill_records: int, mapper: SelectorMapper, rounds:
         rejected=mapper.rejected + rounds.rejected,
         hosts_over_limit=rounds.hosts_over_limit,
         undecided_hosts=rounds.undecided_hosts,
-        undecided_examples=tuple(rounds.undecided_examples),
+        undecided_examples=rounds.undecided_examples,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -108,10 +108,14 @@ def dump(
 
 def query(
     crawl: Crawl, text: str, *, at_version: int | None = None
-) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Column names and rows of one SELECT over the crawl's tables; nothing else is run, nothing else is read."""
+) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Column names and rows of one SELECT over the crawl's tables; nothing else is run, nothing else is read.
+
+    The rows come as they are computed, however many: read them before the crawl is asked anything else. Raises
+    `UsageError` for anything but one SELECT, `EngineError` if it fails.
+    """
     bind(crawl, at_version=at_version)
     crawl.engine.confine(crawl.root)
     if not crawl.engine.only_reads(text):
         raise UsageError("only one SELECT is run here: the tables are written by the steps alone")
-    return crawl.engine.table(text)
+    return crawl.engine.query(text)
