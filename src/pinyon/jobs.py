@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -42,6 +42,7 @@ class Files:
     spec: TableSpec
     paths: tuple[str, ...]
     buckets: tuple[int, ...] | None = None
+    addressed: bool = False
 
     @classmethod
     def of(cls, spec: TableSpec, paths: Iterable[str]) -> Files:
@@ -49,7 +50,11 @@ class Files:
 
     def only(self, buckets: Iterable[int]) -> Files:
         """The rows of these buckets, wherever in the files they lie."""
-        return Files(self.spec, self.paths, tuple(buckets))
+        return replace(self, buckets=tuple(buckets))
+
+    def with_addresses(self) -> Files:
+        """With a column `row_address`: where a row lies in these files, while they are the same files."""
+        return replace(self, addressed=True)
 
 
 #: What a job reads: files of a table, or an Arrow table (or anything an engine scans like one).
@@ -77,18 +82,29 @@ class Job:
 
     def statements(self, fragments: Mapping[str, str]) -> list[tuple[str, str]]:
         """(name, query) of every kept step: steps that are not kept become its WITH clauses, if it uses them."""
-        missing = self.fragments ^ fragments.keys()
-        if missing:
-            raise ValueError(f"{self.name}: fragments do not fit: {sorted(missing)}")
-        done: list[tuple[str, str]] = []
+        return [(step.name, query) for step, query in self._queries(fragments) if step.kept]
+
+    def result(self, fragments: Mapping[str, str]) -> str:
+        """The query of the last step, which is not kept: it is written as it is computed."""
+        step, query = self._queries(fragments)[-1]
+        if step.kept:
+            raise ValueError(
+                f"{self.name}: the last step, {step.name}, is kept: it has a relation, not a result"
+            )
+        return query
+
+    def _queries(self, fragments: Mapping[str, str]) -> list[tuple[Step, str]]:
+        misfits = self.fragments ^ fragments.keys()
+        if misfits:
+            raise ValueError(f"{self.name}: fragments do not fit: {sorted(misfits)}")
+        queries: list[tuple[Step, str]] = []
         open_steps: list[Step] = []
         for step in self.steps:
             filled = Step(step.name, _FRAGMENT.sub(lambda m: fragments[m[1]], step.sql), step.kept)
-            if step.kept:
-                done.append((step.name, _with(filled, open_steps)))
-            else:
+            queries.append((filled, _with(filled, open_steps)))
+            if not step.kept:
                 open_steps.append(filled)
-        return done
+        return queries
 
     def check(self, tables: Iterable[str], params: Iterable[str]) -> None:
         """`ValueError` if what is given is not what the file declares: a slip of ours, not of the user."""

@@ -26,14 +26,14 @@ class Answer:
     lists: list[Rows]
     rejected: Counter[str]
     hosts_over_limit: int
-    undecided_hosts: set[str]
+    undecided_hosts: dict[str, set[str]]
 
 
 def select(
     crawldb: Iterable[Mapping[str, Any]],
     hostdb: Iterable[Mapping[str, Any]],
     rules: Any,
-    domains: Iterable[Mapping[str, Any]] = (),
+    limits: Iterable[Mapping[str, Any]] = (),
 ) -> Answer:
     rejected: Counter[str] = Counter()
     candidates: Rows = []
@@ -45,16 +45,19 @@ def select(
         else:
             candidates.append(seen)
     candidates.sort(key=best_first)
-    hosts, by_domain = {h["host"]: h for h in hostdb}, {d["domain"]: d for d in domains}
+    hosts, limited = {h["host"]: h for h in hostdb}, {limit["name"]: limit for limit in limits}
     for row in candidates:
-        row.update(what_holds_for(row, hosts, by_domain, rules))
+        row.update(what_holds_for(row, hosts, limited, rules))
     lists, refused = (spread if rules.spread else one_after_another)(candidates, rules)
     rejected.update(reason for _, reason in refused)
     return Answer(
         lists,
         rejected,
         hosts_over_limit=len({row["host"] for row, reason in refused if reason == "host_limit"}),
-        undecided_hosts={row["host"] for row in candidates if row["undecided"]},
+        undecided_hosts={
+            name: {row["host"] for row in candidates if name in row["undecided"]}
+            for name in ("max_count_expr", "fetch_delay_expr")
+        },
     )
 
 
@@ -76,6 +79,7 @@ def why_not_a_candidate(row: Row, rules: Any) -> str | None:
     too_long = rules.interval_at_most_s is not None and row["interval_now"] > rules.interval_at_most_s
     answers = {
         "no_host": row["host"] is None,
+        "not_listed": not row.get("listed", True),
         "excluded_status": row["status"] in rules.exclude_status,
         "not_due": row["fetch_time"] > rules.now and not row["too_far"],
         "awaiting_update": waiting or row["locked"],
@@ -96,33 +100,42 @@ def best_first(row: Row) -> tuple[int, float, int, bytes]:
     return (0, 0.0, *tie) if math.isnan(value) else (1, -value, *tie)
 
 
-# -- what holds for a host: its own policy, its domain's, the defaults ----------------------------------------
+# -- what holds for a host: the limits file (host, then domain), its HostDb row, the defaults ------------------
 
 
-def what_holds_for(row: Row, hosts: Mapping[str, Any], domains: Mapping[str, Any], rules: Any) -> Row:
-    host, domain = hosts.get(row["host"]), domains.get(row["domain"], {})
-    host_count, host_delay = (host["max_count"], host["fetch_delay_ms"]) if host else (None, None)
-    if host_delay is not None and host_delay < 0:
-        host_delay = None
-    no_count = rules.count_by_host and host_count is None
-    no_delay = rules.delay_by_host and host_delay is None
-    own_delay = first_known(host_delay, domain.get("fetch_delay_ms"))
-    crawl_delay = (host["crawl_delay_ms"] if host else None) or 0
+def what_holds_for(row: Row, hosts: Mapping[str, Any], limited: Mapping[str, Any], rules: Any) -> Row:
+    host, domain = hosts.get(row["host"], {}), limited.get(row["domain"], {})
+    own = limited.get(row["host"], {}) if row["host"] != row["domain"] else {}
+    said_delay = not_negative(host.get("fetch_delay_ms"))
+    delays = (not_negative(own.get("delay_ms")), not_negative(domain.get("delay_ms")), said_delay)
+    own_delay = first_known(*delays)
+    crawl_delay = host.get("crawl_delay_ms") or 0
     delay = max(first_known(own_delay, rules.default_delay_ms), rules.min_delay_ms, crawl_delay)
     budget = None
     if rules.time_budget_ms is not None and delay > 0:
         budget = 1 + math.floor(rules.time_budget_ms / delay)
+    undecided = set()
+    if host and rules.count_by_host and host["max_count"] is None:
+        undecided.add("max_count_expr")
+    if host and rules.delay_by_host and said_delay is None:
+        undecided.add("fetch_delay_expr")
+    counts = (own.get("urls"), domain.get("urls_per_host"), host.get("max_count"), rules.max_count)
     return {
-        "host_limit": first_known(host_count, domain.get("max_count"), rules.max_count),
+        "host_limit": first_known(*counts),
         "host_budget": budget,
-        "domain_limit": first_known(domain.get("max_per_domain"), rules.max_per_domain),
-        "domain_hosts": first_known(domain.get("max_hosts_per_domain"), rules.max_hosts_per_domain),
+        "domain_limit": first_known(domain.get("urls"), rules.max_per_domain),
+        "domain_hosts": first_known(domain.get("hosts"), rules.max_hosts_per_domain),
+        "domain_parts": domain.get("parts"),
         "fetch_delay_ms": own_delay,
         "delay_ms": delay,
-        "not_before": host["retry_at"] if host else None,
-        "ip": host["ip"] if host else None,
-        "undecided": host is not None and (no_count or no_delay),
+        "not_before": host.get("retry_at"),
+        "ip": host.get("ip"),
+        "undecided": undecided,
     }
+
+
+def not_negative(delay_ms: int | None) -> int | None:
+    return None if delay_ms is None or delay_ms < 0 else delay_ms
 
 
 def first_known(*values: Any) -> Any:
@@ -203,11 +216,17 @@ def grouped(rows: Rows, column: str) -> list[tuple[Any, Rows]]:
 
 
 def hashed_part(group: str, rules: Any) -> int:
-    return int(hashlib.md5(f"{rules.seed}:{group}".encode()).hexdigest()[:15], 16) % rules.parts
+    number = int(hashlib.md5(f"{rules.seed}:{group}".encode()).hexdigest()[:15], 16)
+    return int(number % rules.parts)
 
 
 def group_of(row: Row, rules: Any) -> str:
-    return {"host": row["host"], "domain": row["domain"], "ip": row["ip"] or row["host"]}[rules.partition_by]
+    """What is never split. A domain whose limits give it parts is so many groups of whole hosts."""
+    if rules.partition_by == "host" and (row["domain_parts"] or 0) > 0:
+        key = row["host_key"] if row["host_key"] >= 0 else row["host_key"] + 2**63
+        return f"{row['domain']}#{key % row['domain_parts']}"
+    groups: dict[str, str] = {"host": row["host"], "domain": row["domain"], "ip": row["ip"] or row["host"]}
+    return groups[rules.partition_by]
 
 
 def parts(

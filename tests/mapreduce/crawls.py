@@ -105,10 +105,10 @@ def host_row(
     }
 
 
-def domain_row(domain: str, **limits: int | None) -> Row:
-    """The limits of a domain; those that are not named are left to the rules."""
-    names = ("max_count", "fetch_delay_ms", "max_per_domain", "max_hosts_per_domain")
-    return {"domain": domain, **dict.fromkeys(names), **limits}
+def limits_row(name: str, **limits: int | None) -> Row:
+    """A row of the limits file; what is not named says nothing."""
+    columns = ("urls", "urls_per_host", "hosts", "parts", "delay_ms")
+    return {"name": name, "domain": locate(f"http://{name}/").domain, **dict.fromkeys(columns), **limits}
 
 
 # -- at random ------------------------------------------------------------------------------------------------
@@ -138,6 +138,7 @@ _OTHER_FLAWS: tuple[Row, ...] = (
     {"filtered": "filter_error"},
     {"blocked": True},
     {"locked": True},
+    {"listed": False},
 )
 
 
@@ -147,7 +148,9 @@ def crawldbs(
 ) -> list[Row]:
     """Rows of a crawldb, best and worst mixed; with `equal_keys` some URLs of one host share a `url_key`."""
     flaws = st.sampled_from(_PLAIN_FLAWS if plain else _PLAIN_FLAWS + _OTHER_FLAWS)
-    some_flaws = st.one_of(st.just([]), st.just([]), st.just([]), st.lists(flaws, max_size=2))
+    some_flaws: st.SearchStrategy[list[Row]] = st.one_of(
+        st.just([]), st.just([]), st.just([]), st.lists(flaws, max_size=2)
+    )
     drawn = st.tuples(st.sampled_from(HOSTS), st.sampled_from(SCORES), st.sampled_from(STATUSES), some_flaws)
     # left to itself hypothesis draws five rows or so, too few for several limits to meet
     least = draw(st.sampled_from((0, max_rows // 2, max_rows * 3 // 4)))
@@ -167,7 +170,7 @@ def crawldbs(
 @st.composite
 def hostdbs(draw: st.DrawFn) -> list[Row]:
     """Rows of a HostDb for some hosts of `crawldbs`, and for one that has no URLs."""
-    policy = st.fixed_dictionaries(
+    policy: st.SearchStrategy[Row] = st.fixed_dictionaries(
         {
             "max_count": st.sampled_from((None, -1, 0, 1, 2, 3, 5)),
             "fetch_delay_ms": st.sampled_from((None, -5, 0, 1, 300, 1000, 10_000)),
@@ -181,17 +184,21 @@ def hostdbs(draw: st.DrawFn) -> list[Row]:
 
 
 @st.composite
-def domain_limits(draw: st.DrawFn) -> list[Row] | None:
-    """Limits of some domains of `crawldbs`, or None."""
-    limit = st.sampled_from((None, -1, 0, 1, 2, 4))
-    limits = {"max_count": limit, "max_per_domain": limit, "max_hosts_per_domain": limit}
-    delay = st.sampled_from((None, None, 0, 700))
-    domains = draw(st.none() | st.lists(st.sampled_from(("one.com", "two.co.uk", "three.org")), unique=True))
-    if domains is None:
-        return None
-    return [
-        domain_row(d, fetch_delay_ms=draw(delay), **{n: draw(v) for n, v in limits.items()}) for d in domains
-    ]
+def limits(draw: st.DrawFn) -> list[Row] | None:
+    """A limits file for some domains and hosts of `crawldbs`, or None."""
+    number = st.sampled_from((None, None, -1, 0, 1, 2, 4))
+    row: st.SearchStrategy[Row] = st.fixed_dictionaries(
+        {
+            "urls": number,
+            "urls_per_host": number,
+            "hosts": number,
+            "parts": st.sampled_from((None, None, 1, 2, 3)),
+            "delay_ms": st.sampled_from((None, None, 0, 700, 3000)),
+        }
+    )
+    named = st.sampled_from(("one.com", "two.co.uk", "three.org", "192.0.2.1", "a.one.com", "d.two.co.uk"))
+    names = draw(st.none() | st.lists(named, unique=True, min_size=1))
+    return None if names is None else [limits_row(name, **draw(row)) for name in names]
 
 
 def rules() -> st.SearchStrategy[Rules]:

@@ -11,8 +11,8 @@ import pytest
 from crawls import NOW, seconds, url_row
 
 from pinyon.mapreduce import REASONS, Rules, ScoreHostKey
-from pinyon.mapreduce.mappers import DomainMapper, HostDbMapper, SelectorMapper
-from pinyon.mapreduce.rows import Candidate, DomainPolicy, HostPolicy
+from pinyon.mapreduce.mappers import HostDbMapper, LimitsMapper, SelectorMapper
+from pinyon.mapreduce.rows import Candidate, HostPolicy, Limits
 from pinyon.tables import CRAWLDB, HOSTDB
 
 RULES = Rules(
@@ -28,6 +28,7 @@ RULES = Rules(
 #: What makes a row fall under each reason, in the order they are asked.
 FLAWS: dict[str, dict[str, Any]] = {
     "no_host": {"host": None},
+    "not_listed": {"listed": False},
     "excluded_status": {"status": "db_gone"},
     "not_due": {"fetch_time": seconds(1)},
     "awaiting_update": {"locked": True},
@@ -159,8 +160,14 @@ def test_a_hostdb_row_travels_under_the_lowest_score_and_its_host() -> None:
     ]
 
 
-def test_limits_of_a_domain_travel_as_a_hostdb_row_does() -> None:
-    row = crawls.domain_row("a.com", max_per_domain=3, fetch_delay_ms=10)
-    assert list(DomainMapper().map(row)) == [
-        (ScoreHostKey.of_host("a.com"), DomainPolicy("a.com", None, 10, 3, None))
+def test_a_row_of_the_limits_file_travels_as_a_hostdb_row_does() -> None:
+    row = crawls.limits_row("www.a.com", urls=3, delay_ms=10)
+    assert list(LimitsMapper().map(row)) == [
+        (ScoreHostKey.of_host("www.a.com"), Limits("www.a.com", "a.com", 3, None, None, None, 10))
     ]
+
+
+def test_where_no_list_is_given_every_url_is_listed() -> None:
+    row = url_row("http://a.com/")
+    assert "listed" not in row
+    assert len(list(SelectorMapper(RULES).map(row))) == 1

@@ -38,7 +38,7 @@ def peak_bytes(count: int, folder: Path) -> int:
     tracemalloc.start()
     try:
         with select(
-            rows(count), HOSTDB_ROWS, rules, partitions=2, spill_dir=folder, spill_records=600
+            rows(count), HOSTDB_ROWS, rules, partitions=2, spill_dir=folder, spill_records=400
         ) as selection:
             assert selection.sizes == (count // 4, count // 4)
             assert sum(1 for _ in partition(selection, rules)) == count // 2
@@ -48,7 +48,7 @@ def peak_bytes(count: int, folder: Path) -> int:
 
 
 def test_ten_times_the_rows_of_the_same_hosts_take_no_more_memory(tmp_path: Path) -> None:
-    few, many = peak_bytes(1600, tmp_path), peak_bytes(16_000, tmp_path)
+    few, many = peak_bytes(1000, tmp_path), peak_bytes(10_000, tmp_path)
     assert many < 1.5 * few, f"{few} bytes became {many}"
 
 
@@ -71,5 +71,5 @@ def peak_of_hosts(count: int, partitions: int, folder: Path) -> int:
 
 
 def test_a_reducer_holds_the_hosts_of_its_partition_only(tmp_path: Path) -> None:
-    whole, parted = peak_of_hosts(4000, 1, tmp_path), peak_of_hosts(4000, 16, tmp_path)
+    whole, parted = peak_of_hosts(2500, 1, tmp_path), peak_of_hosts(2500, 16, tmp_path)
     assert parted < whole / 2, f"{whole} bytes became {parted}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import NOW, host_row, url_row
+from crawls import NOW, host_row, limits_row, url_row
 
 from pinyon.mapreduce import Placed, Rules, Selection, partition, select
 from pinyon.mapreduce.partitioner import part_of
@@ -99,6 +99,20 @@ def test_the_groups_that_take_longest_are_placed_by_the_function_given(tmp_path:
     hashed = part_of("c.com", 1, 3)
     assert asked == [([("a.com", 100_000), ("b.com", 5000)], {0: 0, 1: 0, 2: 0} | {hashed: 2000})]
     assert {row.row.host: row.part for row in rows} == {"a.com": 2, "b.com": 2, "c.com": hashed}
+
+
+def test_a_domain_may_be_spread_over_the_parts_its_limits_give_it_by_whole_hosts(tmp_path: Path) -> None:
+    crawldb = [url_row(f"http://h{h}.one.com/{n}") for h in range(20) for n in range(2)]
+    rules = Rules(now=NOW, parts=50, seed=3)
+    with select(
+        crawldb, [], rules, partitions=2, spill_dir=tmp_path, limits_rows=[limits_row("one.com", parts=2)]
+    ) as selection:
+        rows = list(partition(selection, rules))
+    keys = {row["host"]: row["host_key"] & (2**63 - 1) for row in crawldb}
+    assert {row.row.host: row.part for row in rows} == {
+        host: part_of(f"one.com#{key % 2}", 3, 50) for host, key in keys.items()
+    }
+    assert len({row.part for row in rows}) == 2
 
 
 @pytest.fixture

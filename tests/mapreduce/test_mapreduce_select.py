@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from crawls import NOW, domain_row, host_row, seconds, url_row
+from crawls import NOW, host_row, limits_row, seconds, url_row
 
 from pinyon.errors import UsageError
 from pinyon.mapreduce import LIMITS, REASONS, Rules, Selected, Selection, select
@@ -23,7 +23,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
     opened: list[Selection] = []
 
     def run(
-        crawldb: Iterable[Row], hostdb: Iterable[Row] = (), domains: Any = None, **rules: Any
+        crawldb: Iterable[Row], hostdb: Iterable[Row] = (), limits: Any = None, **rules: Any
     ) -> Selection:
         rows = list(crawldb)
         rows = Random(3).sample(rows, len(rows))
@@ -34,7 +34,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
             partitions=request.param,
             spill_dir=tmp_path,
             spill_records=17,
-            domain_rows=domains,
+            limits_rows=limits,
         )
         opened.append(selection)
         return selection
@@ -115,16 +115,19 @@ def test_a_host_for_which_an_expression_says_nothing_has_the_defaults_and_is_nam
         "negative.com": 700,
         "decided.com": 100,
     }
-    assert selection.undecided_hosts == 3
-    assert selection.undecided_examples == ("negative.com", "no-count.com", "no-delay.com")
+    assert selection.undecided_hosts == {"max_count_expr": 1, "fetch_delay_expr": 2}
+    assert selection.undecided_examples == {
+        "max_count_expr": "no-count.com",
+        "fetch_delay_expr": "negative.com",
+    }
 
 
 def test_without_an_expression_no_host_is_undecided(run: Run) -> None:
     hostdb = [host_row("a.com", None, 100), host_row("b.com", 2, None)]
     crawldb = urls("a.com", 1) + urls("b.com", 1)
-    assert run(crawldb, hostdb, count_by_host=False).undecided_examples == ("b.com",)
-    assert run(crawldb, hostdb, delay_by_host=False).undecided_examples == ("a.com",)
-    assert run(crawldb, hostdb, count_by_host=False, delay_by_host=False).undecided_hosts == 0
+    assert run(crawldb, hostdb, count_by_host=False).undecided_hosts == {"fetch_delay_expr": 1}
+    assert run(crawldb, hostdb, delay_by_host=False).undecided_hosts == {"max_count_expr": 1}
+    assert not run(crawldb, hostdb, count_by_host=False, delay_by_host=False).undecided_hosts
 
 
 @pytest.mark.parametrize(
@@ -184,11 +187,40 @@ def test_a_host_with_limit_zero_takes_no_place_among_the_hosts_of_its_domain(run
 
 def test_a_domain_may_have_limits_of_its_own(run: Run) -> None:
     crawldb = [row for host in ("a.one.com", "b.one.com", "a.two.com", "b.two.com") for row in urls(host, 5)]
-    domains = [domain_row("one.com", max_per_domain=7, max_count=4, fetch_delay_ms=50)]
-    selection = run(crawldb, [host_row("a.one.com", 2, None)], domains, max_count=1)
-    assert by_host(selection) == {"a.one.com": 2, "b.one.com": 4, "a.two.com": 1, "b.two.com": 1}
+    selection = run(
+        crawldb, limits=[limits_row("one.com", urls=7, urls_per_host=4, delay_ms=50)], max_count=1
+    )
+    assert sum(count for host, count in by_host(selection).items() if host.endswith("one.com")) == 7
+    assert {h: n for h, n in by_host(selection).items() if h.endswith("two.com")} == {
+        "a.two.com": 1,
+        "b.two.com": 1,
+    }
+    assert {(row.domain, row.fetch_delay_ms) for row in selection.lists()} == {
+        ("one.com", 50),
+        ("two.com", None),
+    }
+    assert run(crawldb, limits=[limits_row("one.com", hosts=1)]).rejected == {"hosts_per_domain": 5}
+
+
+def test_limits_of_a_host_beat_those_of_its_domain_and_both_beat_the_expression(run: Run) -> None:
+    hosts = ("a.one.com", "b.one.com", "c.two.com", "d.two.com")
+    crawldb = [row for host in hosts for row in urls(host, 9)]
+    hostdb = [host_row(host, 1, 111) for host in hosts[:3]]
+    limits = [
+        limits_row("one.com", urls_per_host=3, delay_ms=333),
+        limits_row("a.one.com", urls=5, delay_ms=555),
+    ]
+    selection = run(crawldb, hostdb, limits, max_count=2)
+    assert by_host(selection) == {"a.one.com": 5, "b.one.com": 3, "c.two.com": 1, "d.two.com": 2}
     delays = {row.host: row.fetch_delay_ms for row in selection.lists()}
-    assert delays == {"a.one.com": 50, "b.one.com": 50, "a.two.com": None, "b.two.com": None}
+    assert delays == {"a.one.com": 555, "b.one.com": 333, "c.two.com": 111, "d.two.com": None}
+
+
+def test_the_limits_of_a_domain_are_not_those_of_the_host_of_that_name(run: Run) -> None:
+    selection = run(
+        urls("one.com", 5) + urls("b.one.com", 5), limits=[limits_row("one.com", urls=7)], max_count=4
+    )
+    assert selection.rejected == {"host_limit": 2, "domain_limit": 1}
 
 
 # -- lists and the cut ----------------------------------------------------------------------------------------
@@ -232,7 +264,7 @@ def test_list_k_is_one_generate_over_what_the_lists_before_left(run: Run, top_n:
     crawldb = [
         url_row(f"http://{h}.{d}.com/{n}", random.random()) for d in "xy" for h in "abcd" for n in range(9)
     ]
-    limits = {"max_count": 3, "max_hosts_per_domain": 2, "max_per_domain": 5, "top_n": top_n}
+    limits: Row = {"max_count": 3, "max_hosts_per_domain": 2, "max_per_domain": 5, "top_n": top_n}
     selection = run(crawldb, lists=4, **limits)
     remaining = crawldb
     for number in range(4):
@@ -282,7 +314,12 @@ def test_rows_that_compare_equal_by_value_come_by_url_key_then_url(run: Run) -> 
 
 
 def test_every_row_is_selected_or_counted_once(run: Run) -> None:
-    flaws = [{"host": None}, {"fetch_time": seconds(5)}, {"blocked": True}, {"filtered": "filter_error"}]
+    flaws: list[Row] = [
+        {"host": None},
+        {"fetch_time": seconds(5)},
+        {"blocked": True},
+        {"filtered": "filter_error"},
+    ]
     dropped = [url_row(f"http://z.com/{n}", **flaw) for n, flaw in enumerate(flaws)]
     crawldb = dropped + [row for n in range(5) for row in urls(f"h{n}.com", 5)]
     selection = run(crawldb, [host_row("h0.com", 0)], max_count=3, top_n=10)
@@ -349,6 +386,7 @@ def test_rules_that_make_no_sense_are_refused_by_name(name: str, value: Any) -> 
 
 @pytest.mark.parametrize("name", ["partitions", "spill_records"])
 def test_a_selection_needs_a_partition_and_a_record_in_memory(tmp_path: Path, name: str) -> None:
+    numbers: Row = {"partitions": 1, name: 0}
     with pytest.raises(UsageError, match=name):
-        select([], [], Rules(now=NOW), **{"partitions": 1, "spill_dir": tmp_path, name: 0})
+        select([], [], Rules(now=NOW), spill_dir=tmp_path, **numbers)
     assert list(tmp_path.iterdir()) == []

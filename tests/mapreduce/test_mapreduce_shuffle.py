@@ -71,7 +71,8 @@ def test_equal_keys_keep_the_order_of_their_runs(tmp_path: Path) -> None:
     first, second = tmp_path / "1", tmp_path / "2"
     write([(b"a", 1), (b"b", 2)], first)
     write([(b"a", 3), (b"b", 4)], second)
-    assert [value for _, value in merge([first, second], tmp_path)] == [1, 3, 2, 4]
+    merged: Iterator[Record[int]] = merge([first, second], tmp_path)
+    assert [value for _, value in merged] == [1, 3, 2, 4]
 
 
 def test_leading_numbers_sort_as_numbers_and_are_taken_off() -> None:

@@ -33,10 +33,19 @@ def job_of(plan: str) -> Job:
 
 def select_candidates(selection: Selection, crawldb: Published) -> list[str]:
     """Files of the candidates that any list could take, one a group of buckets; counts what fell out."""
-    job = job_of(selection.settings.plan)
-    engine = selection.crawl.engine
     gathered = Gathered(selection, crawldb)
     cut = EarlyCut(selection, crawldb)
+    found = _select(selection, crawldb, gathered, cut)
+    if cut.below is not None and cut.found < cut.wanted:
+        # the first bucket was better than the others: once more, with nothing cut
+        selection.forget_counts()
+        found = _select(selection, crawldb, gathered, EarlyCut(selection, crawldb, used=False))
+    return found
+
+
+def _select(selection: Selection, crawldb: Published, gathered: Gathered, cut: EarlyCut) -> list[str]:
+    job = job_of(selection.settings.plan)
+    engine = selection.crawl.engine
     files: list[str] = []
     for number, group in enumerate(engine.bucket_groups(crawldb.buckets)):
         if not crawldb.paths(group):
@@ -44,55 +53,59 @@ def select_candidates(selection: Selection, crawldb: Published) -> list[str]:
         engine.run(
             job, gathered.sources(group), {**gathered.params, "cut_below": cut.below}, gathered.fragments
         )
-        _count(selection)
+        cut.learn(sum(file.rows for bucket in group for file in crawldb.files.get(bucket, ())))
+        _count(selection, cut)
         path = selection.scratch / "candidates" / f"{number}.parquet"
-        file = engine.write(f"SELECT {NARROW_COLUMNS} FROM host_ranked WHERE cut IS NULL", path)
+        file = engine.write(f"SELECT {NARROW_COLUMNS} FROM host_ranked WHERE {cut.keeps}", path)
+        cut.found += file.rows
         if file.rows:
             files.append(str(path))
-            cut.learn(files, file.rows)
     return files
 
 
 class EarlyCut:
-    """Rows that cannot reach top_n: so many better ones have been found already.
+    """Rows that will not reach top_n are left out before they are ranked: a guess from the first bucket, then checked.
 
-    `below` is a sort value under which nothing can be selected any more, or None. It is only used where nothing
-    after the limits of hosts can drop a row that was counted on: one list, no limits of domains.
+    `below` is the sort value under which rows are left out, None before it is known or where it cannot be used: with
+    several lists, or limits of domains, a row that was counted on may fall out later. If in the end fewer than
+    `wanted` were `found`, the guess was wrong and the selection is made without it.
     """
 
-    def __init__(self, selection: Selection, crawldb: Published) -> None:
+    #: So many more rows than wanted are kept, since buckets differ.
+    SLACK = 1.25
+
+    def __init__(self, selection: Selection, crawldb: Published, used: bool = True) -> None:
         settings = selection.settings
         limits_domains = (
             selection.policy.domain_limit >= 0
             or settings.max_hosts_per_domain >= 0
             or settings.limits_file is not None
         )
-        self._top_n = settings.top_n or 0
-        self._engine = selection.crawl.engine
-        self._found = 0
-        self._used = (
-            crawldb.rows >= CUT_EARLY_FROM
-            and self._top_n > 0
-            and settings.segments == 1
-            and not limits_domains
-        )
+        self.wanted = settings.top_n or 0
+        self.found = 0
         self.below: float | None = None
+        self._engine = selection.crawl.engine
+        self._rows = crawldb.rows
+        self._used = used and self._rows >= CUT_EARLY_FROM and self.wanted > 0 and settings.segments == 1
+        self._used = self._used and not limits_domains
 
-    def learn(self, files: Sequence[str], rows: int) -> None:
-        """Takes in that `rows` more candidates lie in the last of `files`."""
-        self._found += rows
-        if not self._used or self._found <= self._top_n:
+    @property
+    def keeps(self) -> str:
+        """SQL: what of `host_ranked` is kept."""
+        late = f"AND (sort_value >= {self.below!r} OR isnan(sort_value))" if self.below is not None else ""
+        return f"cut IS NULL {late}"
+
+    def learn(self, rows: int) -> None:
+        """Takes the cut from the bucket just ranked, of so many rows, if it is the first."""
+        if not self._used or self.below is not None or not rows:
             return
-        self._engine.bind({"found": Files.of(NARROW, files)})
-        value = "CASE WHEN isnan(sort_value) THEN CAST('infinity' AS DOUBLE) ELSE sort_value END"
-        # the quantile is an estimate, so it is taken a little low, and counted before it is believed
-        share = max(0.0, 1 - 1.02 * self._top_n / self._found)
-        guess = self._engine.rows(f"SELECT approx_quantile({value}, {share}) AS v FROM found")[0]["v"]
-        counted = self._engine.rows(f"SELECT count(*) AS n FROM found WHERE {value} >= :v", {"v": guess})[0][
-            "n"
-        ]
-        if counted >= self._top_n and (self.below is None or guess > self.below):
-            self.below = guess
+        share = int(self.wanted * self.SLACK * rows / self._rows) + 1
+        best = self._engine.rows(
+            "SELECT sort_value AS v FROM host_ranked WHERE cut IS NULL AND NOT isnan(sort_value) "
+            f"ORDER BY sort_value DESC LIMIT 1 OFFSET {share}"
+        )
+        self._used = bool(best)
+        self.below = best[0]["v"] if best and abs(best[0]["v"]) != float("inf") else None
 
 
 class Gathered:
@@ -133,7 +146,7 @@ class Gathered:
             hosts = self._hostdb.paths(group if same else None)
         listed = self._listed or {}
         return {
-            "crawldb": Files.of(CRAWLDB, self._crawldb.paths(group)),
+            "crawldb": Files.of(CRAWLDB, self._crawldb.paths(group)).with_addresses(),
             "hostdb": Files.of(HOSTDB, hosts),
             "locked": Files.of(URLS, _lock_files(self._open, group)),
             "listed": Files.of(URLS, [path for bucket in group for path in listed.get(bucket, ())]),
@@ -169,10 +182,13 @@ def _url_filter(selection: Selection, crawldb: Published) -> str:
     return f"CASE WHEN ({reason}) IS NOT NULL THEN 'url_filter' END"
 
 
-def _count(selection: Selection) -> None:
+def _count(selection: Selection, cut: EarlyCut) -> None:
     engine = selection.crawl.engine
-    for row in engine.rows("SELECT reason, urls FROM reason_counts WHERE reason IS NOT NULL"):
+    for row in engine.rows("SELECT reason, urls FROM reason_counts"):
         selection.rejected[row["reason"]] += row["urls"]
+    if cut.below is not None:
+        late = engine.rows(f"SELECT count(*) AS n FROM host_ranked WHERE cut IS NULL AND NOT ({cut.keeps})")
+        selection.rejected["top_n"] += late[0]["n"]
     for row in engine.rows("SELECT reason, urls FROM cut_counts"):
         selection.rejected[row["reason"]] += row["urls"]
     note_hosts_over_limit(selection, "host_ranked")
@@ -272,8 +288,8 @@ def limits_file(selection: Selection, crawldb: Published) -> list[str]:
     ]
     raw = selection.scratch / "limits.parquet"
     key = next(c for c in ("name", "domain", "host", "domain_or_host") if c in columns)
-    sql = f"SELECT lower(trim(CAST({key} AS VARCHAR))) AS name, {', '.join(casts)} FROM {_scan(path)} WHERE {key} IS NOT NULL"
-    engine.write(sql, raw)
+    name_sql = f"lower(trim(CAST({key} AS VARCHAR))) AS name"
+    engine.write(f"SELECT {name_sql}, {', '.join(casts)} FROM {_scan(path)} WHERE {key} IS NOT NULL", raw)
     return [_without_used(selection, crawldb, raw)] if "interval" in known else [str(raw)]
 
 

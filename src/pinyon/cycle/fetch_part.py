@@ -8,12 +8,15 @@ fetchlist/part-K.parquet ─▶ items ─▶ fetcher ─▶ sink ─┬▶ warc/
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from pinyon.cycle.fetch_earlier import Earlier, earlier
+from pinyon.cycle.fetch_order import in_order
 from pinyon.cycle.fetch_sink import PartSink
 from pinyon.cycle.pagelog import to_parquet
 from pinyon.cycle.part_job import PartJob
@@ -84,25 +87,25 @@ def _sweep(job: PartJob) -> None:
     for folder in ("hosts", "pages"):
         job.file(folder, "jsonl").unlink(missing_ok=True)
         for path in (job.segment / folder).glob(f".part-{job.part:05d}.*"):
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     for path in (job.segment / "pages").glob(f"part-{job.part:05d}.progress.*"):
         path.unlink()
 
 
 def items(job: PartJob, before: Earlier) -> Iterator[FetchItem]:
-    """The fetch list's rows in order, read as they are wanted, without those fetched before."""
-    import pyarrow.parquet as pq
+    """The fetch list's rows by position, read as they are wanted, without those fetched before."""
+    for row in in_order(job.file("fetchlist", "parquet"), _ITEM_COLUMNS, _spill(job)):
+        if row["position"] in before.positions:
+            continue
+        pause = before.pauses.get(row["host"])
+        if pause is not None:
+            until = pause.until(job.config, row["fetch_delay_ms"])
+            row["not_before"] = max(until, row["not_before"] or until)
+        yield FetchItem(**row)
 
-    with pq.ParquetFile(job.file("fetchlist", "parquet")) as file:
-        for batch in file.iter_batches(2_000, columns=_ITEM_COLUMNS):
-            for row in batch.to_pylist():
-                if row["position"] in before.positions:
-                    continue
-                pause = before.pauses.get(row["host"])
-                if pause is not None:
-                    until = pause.until(job.config, row["fetch_delay_ms"])
-                    row["not_before"] = max(until, row["not_before"] or until)
-                yield FetchItem(**row)
+
+def _spill(job: PartJob) -> Path:
+    return job.segment / "pages" / f".part-{job.part:05d}.sort"
 
 
 async def _run(job: PartJob, sink: PartSink, before: Earlier) -> str | None:

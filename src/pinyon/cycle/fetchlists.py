@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pinyon.cycle import partition
-from pinyon.cycle.narrow import CHOSEN, WIDE
+from pinyon.cycle.narrow import CHOSEN, PLACED
 from pinyon.cycle.selection import Selection
 from pinyon.jobs import Files, load
 from pinyon.store import Published
@@ -35,57 +35,69 @@ def write_segments(
     """Writes and publishes the segment of every list in `infos` (list → name, what segment.json tells)."""
     segments = selection.crawl.segments
     drafts = {number: segments.draft(name) for number, (name, _) in infos.items()}
-    wide = _write_wide(selection, crawldb, chosen, parts, drafts)
+    wide = _write_wide(selection, crawldb, _placed(selection, chosen, parts))
+    _write_locks(selection, wide, drafts)
     _write_parts(selection, wide, parts, drafts)
     for number, (name, info) in infos.items():
         segments.publish(drafts[number], name, info)
 
 
-def _write_wide(
-    selection: Selection,
-    crawldb: Published,
-    chosen: Sequence[str],
-    parts: partition.Parts,
-    drafts: Mapping[int, Path],
-) -> list[str]:
-    """Bucket by bucket the chosen rows in full, and the locks."""
+def _placed(selection: Selection, chosen: Sequence[str], parts: partition.Parts) -> str:
+    """The file of the chosen rows with their part and position."""
     engine, settings = selection.crawl.engine, selection.settings
+    path = selection.scratch / "placed.parquet"
+    engine.write_result(
+        load("pinyon.cycle", "generate_places"),
+        {"chosen": Files.of(CHOSEN, chosen), "assigned": Files.of(partition.ASSIGNED, parts.files)},
+        path,
+        {"seed": selection.seed, "parts": settings.fetchers},
+        {"group_key": partition.GROUP_KEYS[settings.partition_by]},
+    )
+    return str(path)
+
+
+def _write_wide(selection: Selection, crawldb: Published, placed: str) -> dict[tuple[int, ...], str]:
+    """Files of the chosen rows in full, by group of buckets: rows are found again by their address."""
+    engine = selection.crawl.engine
     job = load("pinyon.cycle", "generate_fetchlist")
-    params = {"now": selection.now, "seed": selection.seed, "parts": settings.fetchers}
-    fragments = {"group_key": partition.GROUP_KEYS[settings.partition_by]}
-    files = []
+    wide = {}
     for group in engine.bucket_groups(crawldb.buckets):
-        sources = {
-            "crawldb": Files.of(CRAWLDB, crawldb.paths(group)),
-            "chosen": Files.of(CHOSEN, chosen).only(group),
-            "assigned": Files.of(partition.ASSIGNED, parts.files),
-        }
-        if not sources["crawldb"].paths:
+        if not crawldb.paths(group):
             continue
-        engine.run(job, sources, params, fragments)
         path = selection.scratch / "wide" / f"{group[0]}.parquet"
-        if not engine.write("SELECT * FROM fetchlist_rows", path).rows:
-            continue
-        files.append(str(path))
-        for row in engine.rows("SELECT DISTINCT list, bucket FROM fetchlist_rows"):
+        sources = {
+            "crawldb": Files.of(CRAWLDB, crawldb.paths(group)).with_addresses(),
+            "placed": Files.of(PLACED, [placed]).only(group),
+        }
+        if engine.write_result(job, sources, path, {"now": selection.now}).rows:
+            wide[tuple(group)] = str(path)
+    return wide
+
+
+def _write_locks(
+    selection: Selection, wide: Mapping[tuple[int, ...], str], drafts: Mapping[int, Path]
+) -> None:
+    """For every list and bucket the URLs that no other list takes until updatedb."""
+    engine = selection.crawl.engine
+    for path in wide.values():
+        engine.bind({"wide_rows": Files.of(FETCHLIST, [path])})
+        for row in engine.rows("SELECT DISTINCT list, bucket FROM wide_rows"):
             lock = drafts[row["list"]] / "lock" / f"bucket-{row['bucket']}.parquet"
             where = f"list = {row['list']} AND bucket = {row['bucket']}"
-            engine.write(f"SELECT url_key, url FROM fetchlist_rows WHERE {where}", lock)
-    return files
+            engine.write(f"SELECT url_key, url FROM wide_rows WHERE {where}", lock)
 
 
 def _write_parts(
-    selection: Selection, wide: Sequence[str], parts: partition.Parts, drafts: Mapping[int, Path]
+    selection: Selection,
+    wide: Mapping[tuple[int, ...], str],
+    parts: partition.Parts,
+    drafts: Mapping[int, Path],
 ) -> None:
-    """A file a part, hosts interleaved: the first URL of every host, then the second of each, and so on."""
+    """A file a part. Its rows say their position and lie in no order: sorting them in full costs more than all else."""
     engine = selection.crawl.engine
-    columns = ", ".join(name for name in FETCHLIST.names if name != "position")
-    engine.bind({"wide_rows": Files.of(WIDE, wide)})
+    engine.bind({"wide_rows": Files.of(FETCHLIST, list(wide.values()))})
+    columns = ", ".join(FETCHLIST.names)
     for row in parts.sizes:
         number, part = row["list"], row["part"]
-        placed = (
-            f"SELECT {columns}, row_number() OVER (ORDER BY host_rank, sort_value DESC, url_key) - 1 AS position "
-            f"FROM wide_rows WHERE list = {number} AND part = {part}"
-        )
         target = drafts[number] / "fetchlist" / f"part-{part:05d}.parquet"
-        engine.write(f"SELECT {', '.join(FETCHLIST.names)} FROM ({placed}) ORDER BY position", target)
+        engine.write(f"SELECT {columns} FROM wide_rows WHERE list = {number} AND part = {part}", target)

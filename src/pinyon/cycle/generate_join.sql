@@ -3,7 +3,7 @@
 
 -- step: ranked
 SELECT
-    j.* EXCLUDE (reason),
+    j.*,
     p.max_count,
     p.said_delay_ms,
     p.crawl_delay_ms,
@@ -11,6 +11,5 @@ SELECT
     p.ip,
     p.host IS NOT NULL AS in_hostdb,
     row_number() OVER (PARTITION BY j.host_key, j.host ORDER BY j.sort_value DESC, j.url_key) AS host_rank
-FROM judged AS j
+FROM candidates AS j
 LEFT JOIN host_policy AS p ON p.host = j.host
-WHERE j.reason IS NULL

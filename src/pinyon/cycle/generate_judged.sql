@@ -23,10 +23,10 @@ SELECT c.*, CAST({sort_value} AS DOUBLE) + 0.0 AS sort_value, coalesce({expressi
 FROM seen_by_schedule AS c
 {host_join}
 
--- step: judged (kept)
+-- step: judged
 -- Every row under the first reason that drops it; null: a candidate.
 SELECT
-    c.url_key, c.host, c.host_key, c.domain, c.bucket, c.sort_value, c.too_far, c.fetch_interval AS interval_now,
+    c.url_key, c.host, c.host_key, c.domain, c.bucket, c.row_address, c.sort_value, c.fetch_time, c.too_far, c.fetch_interval AS interval_now,
     CASE
         WHEN c.host IS NULL THEN 'no_host'
         WHEN {is_listed} THEN 'not_listed'
@@ -46,4 +46,11 @@ FROM valued AS c
 {list_join}
 
 -- step: reason_counts (kept)
-SELECT reason, count(*) AS urls FROM judged GROUP BY reason
+SELECT reason, count(*) AS urls FROM judged WHERE reason IS NOT NULL GROUP BY reason
+
+-- step: candidates
+-- Said once more in a form that a scan understands: rows that are not due are not even unpacked.
+SELECT * EXCLUDE (reason, fetch_time)
+FROM judged
+WHERE reason IS NULL
+    AND (fetch_time <= :now OR fetch_time > CAST(:now AS TIMESTAMPTZ) + to_seconds(:max_interval))

@@ -5,16 +5,15 @@
 SELECT
     p.host, 0 AS place,
     CAST(NULL AS BIGINT) AS url_key, CAST(NULL AS BIGINT) AS host_key, CAST(NULL AS VARCHAR) AS domain,
-    CAST(NULL AS INTEGER) AS bucket, CAST(NULL AS DOUBLE) AS sort_value, CAST(NULL AS BOOLEAN) AS too_far,
+    CAST(NULL AS INTEGER) AS bucket, CAST(NULL AS BIGINT) AS row_address, CAST(NULL AS DOUBLE) AS sort_value, CAST(NULL AS BOOLEAN) AS too_far,
     CAST(NULL AS INTEGER) AS interval_now,
     p.max_count, p.said_delay_ms, p.crawl_delay_ms, p.retry_at, p.ip
 FROM host_policy AS p
 UNION ALL
 SELECT
-    j.host, 1, j.url_key, j.host_key, j.domain, j.bucket, j.sort_value, j.too_far, j.interval_now,
+    j.host, 1, j.url_key, j.host_key, j.domain, j.bucket, j.row_address, j.sort_value, j.too_far, j.interval_now,
     NULL, NULL, NULL, NULL, NULL
-FROM judged AS j
-WHERE j.reason IS NULL
+FROM candidates AS j
 
 -- step: in_order
 -- What the first row of a host says is carried on to its URLs: null where that is no HostDb row.

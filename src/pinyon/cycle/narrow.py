@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinyon.tables import CRAWLDB, FETCHLIST, Column, TableSpec
+from pinyon.tables import CRAWLDB, Column, TableSpec
 
 #: A set of URLs: those of open segments, or those of a list that was given.
 URLS = TableSpec("urls", (CRAWLDB.columns[1], CRAWLDB.columns[0]), "URLs")
@@ -29,6 +29,7 @@ NARROW = TableSpec(
         Column("host_key", "BIGINT", ""),
         Column("domain", "VARCHAR", ""),
         Column("bucket", "INTEGER", ""),
+        Column("row_address", "BIGINT", "where its row lies in the files of this version"),
         Column("sort_value", "DOUBLE", "what it is sorted by"),
         Column("too_far", "BOOLEAN", "scheduled beyond the longest interval"),
         Column("interval_now", "INTEGER", "seconds, lowered if so"),
@@ -46,12 +47,24 @@ NARROW = TableSpec(
     "candidates within their hosts' limits",
 )
 CHOSEN = TableSpec("chosen", (*NARROW.columns, Column("list", "INTEGER", "from 0")), "selected URLs")
-WIDE = TableSpec(
-    "wide",
+#: What of a chosen row the fetch list takes over; the rest is read from the crawldb.
+PLACED_COLUMNS = (
+    "url_key",
+    "bucket",
+    "row_address",
+    "too_far",
+    "interval_now",
+    "fetch_delay_ms",
+    "not_before",
+)
+
+PLACED = TableSpec(
+    "placed",
     (
-        *(column for column in FETCHLIST.columns if column.name != "position"),
-        Column("host_rank", "BIGINT", ""),
-        Column("sort_value", "DOUBLE", ""),
+        *(c for c in CHOSEN.columns if c.name in PLACED_COLUMNS),
+        Column("list", "INTEGER", "from 0"),
+        Column("part", "INTEGER", "from 0"),
+        Column("position", "BIGINT", "from 0"),
     ),
-    "fetch list rows before they have a place",
+    "selected URLs with their place",
 )

@@ -52,6 +52,12 @@ class Selection:
     def settings(self) -> Generate:
         return self.everything.generate
 
+    def forget_counts(self) -> None:
+        """As if nothing had been looked at yet."""
+        self.rejected.clear()
+        self.over_limit.clear()
+        self.failing.clear()
+
     def hosts_over_limit(self) -> int:
         """How many hosts had more URLs than their limit lets through, in any list that counted."""
         if not self.over_limit:

@@ -16,6 +16,7 @@ from pinyon.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -81,11 +82,22 @@ class DuckDBEngine:
 
         params = params or {}
         job.check(tables, params)
-        for name, source in tables.items():
-            self._bind(name, source)
+        self.bind(tables)
         for name, query in job.statements(fragments or {}):
             statement, used = duckdb_sql.prepared(query, params)
             self._execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {statement}", used, f"{job.name}: {name}")
+
+    def write_result(
+        self,
+        job: Any,
+        tables: Mapping[str, Any],
+        path: Path,
+        params: Mapping[str, Any] | None = None,
+        fragments: Mapping[str, str] | None = None,
+    ) -> WrittenFile:
+        """Runs a job whose last step is not kept, and writes that one as it is computed."""
+        self.run(job, tables, params, fragments)
+        return self.write(job.result(fragments or {}), path, params)
 
     def _bind(self, name: str, source: Any) -> None:
         from pinyon.engines import duckdb_sql
@@ -126,6 +138,15 @@ class DuckDBEngine:
                 return
             yield from rows
 
+    def batches(self, sql: str, params: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows of a query, however many, as Arrow batches: read them before anything else is asked."""
+        from pinyon.engines.duckdb_sql import prepared
+
+        statement, used = prepared(sql, params or {})
+        reader: pa.RecordBatchReader = self._execute(statement, used, "query").to_arrow_reader(_FETCH_ROWS)
+        with self._told("query", statement):
+            yield from reader
+
     def only_reads(self, sql: str) -> bool:
         """Whether the text is exactly one SELECT. Raises `EngineError` if it is not SQL."""
         import duckdb
@@ -134,15 +155,16 @@ class DuckDBEngine:
             statements = self._connection.extract_statements(sql)
         return [statement.type for statement in statements] == [duckdb.StatementType.SELECT]
 
-    def write(self, sql: str, path: Path) -> WrittenFile:
-        from pinyon.engines.duckdb_sql import literal
+    def write(self, sql: str, path: Path, params: Mapping[str, Any] | None = None) -> WrittenFile:
+        from pinyon.engines.duckdb_sql import literal, prepared
 
         path.parent.mkdir(parents=True, exist_ok=True)
+        query, used = prepared(sql, params or {})
         statement = (
-            f"COPY ({sql}) TO {literal(str(path))} "
+            f"COPY ({query}) TO {literal(str(path))} "
             f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP_ROWS}, RETURN_STATS)"
         )
-        row = self._execute(statement, {}, path.name).fetchone()
+        row = self._execute(statement, used, path.name).fetchone()
         return WrittenFile(path, int(row[1]) if row else 0, path.stat().st_size)
 
     def export(self, sql: str, path: Path, params: Mapping[str, Any] | None = None) -> int:

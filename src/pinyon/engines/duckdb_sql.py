@@ -29,15 +29,22 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+#: File and row in one number: a file of ours has a few million rows.
+_ADDRESS = "CAST(file_index AS BIGINT) * 1099511627776 + file_row_number"
+
+
 def scan(source: Any) -> str | None:
     """A SELECT over a source that has files, None for one that DuckDB scans itself (Arrow)."""
     paths = getattr(source, "paths", None)
     if paths is None:
         return None
     if not paths:
-        return str(source.spec.empty_sql())
+        address = ", CAST(NULL AS BIGINT) AS row_address" if source.addressed else ""
+        return f"SELECT *{address} FROM ({source.spec.empty_sql()})"
     listed = ", ".join(map(literal, paths))
     columns = ", ".join(source.spec.names)
+    if source.addressed:
+        columns += f", {_ADDRESS} AS row_address"
     partitioned = any("/bucket=" in path for path in paths)
     hive = (
         ", hive_partitioning=true, hive_types={'bucket': 'INTEGER'}"

@@ -6,17 +6,17 @@ compared with it row by row.
 
     job 1    crawldb  ─SelectorMapper─┐ ScoreHostKey → Candidate                    ┌─▶ list 0
              hostdb   ─HostDbMapper───┼─▶ sorted runs, merged ─▶ SelectorReducer ───┼─▶ list 1   (merge, cut at top_n)
-             domains  ─DomainMapper───┘   by partition and key   one a partition    └─▶ …
+             limits   ─LimitsMapper───┘   by partition and key   one a partition    └─▶ …
     job 2    lists ─SelectorInverseMapper─▶ sorted runs, merged ─PartitionReducer─▶ parts, hosts interleaved
 
 A **candidate** is born in the `SelectorMapper`, which drops every other row under the first reason that holds. It
-carries a **key**: the sort value and no host. The HostDb's rows carry the lowest score and their host, and the
-comparator puts them first: when the first candidate of a partition arrives, the reducer knows the **policy** of each
-of its hosts, and nobody ever holds the whole HostDb. Joined with its policy the candidate is a `Selected` row that
-has no list yet. Candidates come best first, so that each is decided when it comes: it goes to the first **list** in
-which its host and its domain have room and which is not full. That is the same as one generate for list 0 over
-everything, one for list 1 over what list 0 left, and so on: what a list decides depends on nothing but the rows it
-was offered before, in order. It ends in a list, or rejected under the reason the last list had.
+carries a **key**: the sort value and no host. The rows of the HostDb, and of the limits file, carry the lowest score
+and their host, and the comparator puts them first: when the first candidate of a partition arrives, the reducer knows
+the **policy** of each of its hosts, and nobody ever holds the whole HostDb. Joined with its policy the candidate is a
+`Selected` row that has no list yet. Candidates come best first, so that each is decided when it comes: it goes to the
+first **list** in which its host and its domain have room and which is not full. That is the same as one generate for
+list 0 over everything, one for list 1 over what list 0 left, and so on: what a list decides depends on nothing but the
+rows it was offered before, in order. It ends in a list, or rejected under the reason the last list had.
 
 A list is full at `top_n` URLs of all partitions together, which no reducer can see. Each cuts at `top_n` of its own;
 the merge of their sorted output then cuts exactly. If it had to, the rows behind the cut, and all that no list took,

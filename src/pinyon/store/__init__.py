@@ -14,8 +14,9 @@ whose it was.
 Invariant: at every moment, killed at any point, each table is exactly one of its published versions.
 """
 
-from pinyon.store.delta import DataFile, DeltaStore, Published
+from pinyon.store.delta import DeltaStore
 from pinyon.store.lock import WriterLock, holder
+from pinyon.store.published import DataFile, Published
 from pinyon.store.segments import Segment, Segments
 
 __all__ = ["DataFile", "DeltaStore", "Published", "Segment", "Segments", "WriterLock", "holder"]

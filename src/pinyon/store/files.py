@@ -12,14 +12,19 @@ from pinyon.errors import StoreError
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Writes beside, syncs, renames: a reader, or a crash, sees the old text or the new one."""
+    """Writes beside, syncs, renames: a reader, or a crash, sees the old text or the new one. Raises `StoreError`."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    sync_directory(path.parent)
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
@@ -39,13 +44,18 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def sync_directory(path: Path) -> None:
-    """A rename is on disk only once its directory is."""
+def sync_file(path: Path) -> None:
+    """Returns when what was written to the file is on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_directory(path: Path) -> None:
+    """A new name is on disk only once its directory is."""
+    sync_file(path)
 
 
 def remove_tree(path: Path) -> None:

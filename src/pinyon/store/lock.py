@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -39,6 +40,10 @@ class Holder:
         since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.since))
         return f"'{self.command}', process {self.pid} on {self.host}, since {since}"
 
+    def living(self, now: float) -> bool:
+        """Whether it may still write, as far as can be told: here by its process, elsewhere by its heartbeat."""
+        return _alive(self.pid) if self.host == socket.gethostname() else now - self.heartbeat < SILENT_S
+
 
 class WriterLock:
     """Context manager: held by one process for one crawl directory; entering twice in it is an error too."""
@@ -56,14 +61,7 @@ class WriterLock:
         self._heart: threading.Thread | None = None
 
     def __enter__(self) -> WriterLock:
-        try:
-            self._lock.acquire(timeout=self._wait_s)
-        except Timeout as error:
-            who = _read(self._who)
-            raise LockedError(
-                f"{self._who.parent}: another process writes here: {who or 'not yet named'}; "
-                "wait for it, or stop it, and try again"
-            ) from error
+        self._acquire()
         try:
             self._refuse_other_machine()
             self._since = self._clock()
@@ -74,6 +72,18 @@ class WriterLock:
             self._lock.release()
             raise
         return self
+
+    def _acquire(self) -> None:
+        root = self._who.parent
+        try:
+            self._lock.acquire(timeout=self._wait_s)
+        except Timeout as error:
+            raise LockedError(
+                f"{root}: another process writes here: {holder(root) or 'not yet named'}; "
+                "wait for it, or stop it, and try again"
+            ) from error
+        except OSError as error:
+            raise StoreError(f"{root}: cannot be locked for writing: {error.strerror or error}") from error
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -87,7 +97,7 @@ class WriterLock:
     def _refuse_other_machine(self) -> None:
         """Where the file system does not carry locks between machines, a fresh heartbeat must do."""
         who = _read(self._who)
-        if who and who.host != socket.gethostname() and self._clock() - who.heartbeat < SILENT_S:
+        if who and who.host != socket.gethostname() and who.living(self._clock()):
             raise LockedError(
                 f"{self._who.parent}: another process writes here: {who}; if that machine is dead, "
                 f"try again in {SILENT_S:.0f} s"
@@ -95,24 +105,19 @@ class WriterLock:
 
     def _beat(self) -> None:
         who = Holder(socket.gethostname(), os.getpid(), self._command, self._since, self._clock())
-        write_json(self._who, asdict(who))
+        # a full disk takes away the name, not the lock: what frees space must be able to run
+        with suppress(StoreError):
+            write_json(self._who, asdict(who))
 
     def _beating(self) -> None:
         while not self._stop.wait(HEARTBEAT_S):
-            try:
-                self._beat()
-            except OSError:  # a full disk: the kernel's lock still holds, the next beat tries again
-                continue
+            self._beat()
 
 
 def holder(root: Path) -> Holder | None:
     """Who writes to this crawl now, or None. A dead process's file does not count."""
     who = _read(root / ".writer.json")
-    if who is None:
-        return None
-    if who.host == socket.gethostname():
-        return who if _alive(who.pid) else None
-    return who if time.time() - who.heartbeat < SILENT_S else None
+    return who if who and who.living(time.time()) else None
 
 
 def _alive(pid: int) -> bool:
@@ -129,6 +134,13 @@ def _read(path: Path) -> Holder | None:
     if not path.exists():
         return None
     try:
-        return Holder(**read_json(path))
-    except (StoreError, TypeError):
+        told = read_json(path)
+        return Holder(
+            str(told["host"]),
+            int(told["pid"]),
+            str(told["command"]),
+            float(told["since"]),
+            float(told["heartbeat"]),
+        )
+    except (StoreError, KeyError, TypeError, ValueError):
         return None

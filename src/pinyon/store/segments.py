@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pinyon.errors import StoreError, nearest
-from pinyon.store.files import read_json, remove_tree, sync_directory, write_json
+from pinyon.store.files import read_json, remove_tree, sync_directory, sync_file, write_json
+from pinyon.tables import FORMAT_VERSION
 
 STATES = ("generated", "fetched", "parsed")
 _NAME = re.compile(r"\d{14}(?:-\d+)?")
@@ -36,14 +37,24 @@ class Segment:
 
     def info(self) -> dict[str, Any]:
         """`segment.json`: `state`, `generate_time`, `settings`, `counts`, `parts`. Raises `StoreError`."""
-        return read_json(self.path / "segment.json")
+        path = self.path / "segment.json"
+        try:
+            info = read_json(path)
+        except StoreError as error:
+            raise StoreError(f"{error}; {self._way_out()}") from error
+        if info.get("format", 0) > FORMAT_VERSION:
+            raise StoreError(f"{path}: written by a newer pinyon: pip install --upgrade pinyon")
+        if info.get("state") not in STATES:
+            raise StoreError(f"{path}: unknown state '{info.get('state')}'; {self._way_out()}")
+        return info
 
     @property
     def state(self) -> str:
-        state = self.info().get("state")
-        if state not in STATES:
-            raise StoreError(f"{self.path}/segment.json: unknown state '{state}'")
-        return str(state)
+        return str(self.info()["state"])
+
+    def _way_out(self) -> str:
+        crawl = self.path.parent.parent
+        return f"'pinyon segments {crawl} abort {self.name}' gives the segment up and its URLs free again"
 
     def advance(self, state: str, **more: Any) -> None:
         """Records that `state` is reached, with what is to be told about it."""
@@ -53,10 +64,7 @@ class Segment:
         """`StoreError` if a file that segment.json lists is missing."""
         for listed in self.info().get("files", []):
             if not (self.path / listed).exists():
-                raise StoreError(
-                    f"{self.path}: {listed} is missing; 'pinyon segments {self.path.parent.parent} abort "
-                    f"{self.name}' gives its URLs free again"
-                )
+                raise StoreError(f"{self.path / listed} is missing; {self._way_out()}")
 
 
 class Segments:
@@ -89,9 +97,13 @@ class Segments:
 
     def publish(self, draft: Path, name: str, info: dict[str, Any]) -> Segment:
         """Makes the draft a segment, in one rename."""
-        listed = sorted(p.relative_to(draft).as_posix() for p in draft.rglob("*.parquet"))
+        files = sorted(draft.rglob("*.parquet"))
+        for file in files:
+            sync_file(file)
+        listed = [file.relative_to(draft).as_posix() for file in files]
         write_json(
-            draft / "segment.json", {"format": 1, "name": name, "state": "generated", "files": listed, **info}
+            draft / "segment.json",
+            {"format": FORMAT_VERSION, "name": name, "state": "generated", "files": listed, **info},
         )
         path = self.root / name
         draft.rename(path)
