@@ -30,14 +30,15 @@ def test_a_clean_web_is_fetched_to_the_last_page(tmp_path: Path, fetchers: int) 
 
 def test_an_awkward_web_is_fetched_as_far_as_can_be_told(tmp_path: Path) -> None:
     kinds = [kind.name for kind in KINDS if kind.name not in ENDLESS]
-    with SimWeb(seed=7, hosts=70, awkward=kinds, https=True, mean_pages=3, slow_s=0.2) as web:
-        root = new_crawl(tmp_path / "crawl", web, max_failures=5)
+    with SimWeb(seed=7, hosts=65, awkward=kinds, https=True, mean_pages=3, slow_s=0.2) as web:
+        root = new_crawl(tmp_path / "crawl", web, max_back_off=0.5, max_failures=50, read_timeout=0.6)
         report = run("crawl", root, "--until-empty", "--fetchers", 2, "--json", timeout_s=120).json()
-        requests = web.requests()
-    assert report["ended_by"] == "empty"
-    assert {url for url in fetched(root) if web.settled(url)} == web.reachable(web.seeds())
+        requests = [request for request in web.requests() if web.settled(request.url)]
+        assert {url for url in fetched(root) if web.settled(url)} == web.reachable(web.seeds())
+    # hosts that asked for an hour's peace keep a list from being empty
+    assert report["ended_by"] in ("empty", "stalled")
     assert max(asked(requests).values()) == 1
-    assert closest(requests) >= (DELAY_S - TOLERANCE_S, "")
+    assert closest(web.requests()) >= (DELAY_S - TOLERANCE_S, "")
     statuses = {row["status"] for row in rows(root, CRAWLDB, "SELECT DISTINCT status FROM t")}
-    assert "db_unfetched" in statuses  # retried another day
     assert {"db_fetched", "db_gone", "db_redir_temp", "db_redir_perm", "db_robots_denied"} <= statuses
+    assert litter(root) == []

@@ -20,6 +20,7 @@ from pinyon.cli import cli
 #: Command → the function it calls, in `pinyon`.
 TWINS = {
     "inject": "cycle.inject:inject",
+    "import": "cycle.importing:import_nutch_jsonl",
     "generate": "cycle.generate:generate",
     "fetch": "cycle.fetch:fetch",
     "parse": "cycle.parse:parse",
@@ -28,6 +29,11 @@ TWINS = {
     "crawl": "cycle.round:crawl_rounds",
     "status": "reports.status:status",
     "demo": "cycle.demo:demo",
+    "restore": "cycle.versions:restore",
+    "vacuum": "cycle.versions:vacuum",
+    "rebucket": "cycle.rebucket:rebucket",
+    "migrate": "cycle.renew:migrate",
+    "renew": "cycle.renew:renew",
 }
 #: Names of the options that every command on a crawl takes.
 COMMON = ("conf", "assigned", "as_json", "quiet", "verbose", "debug")

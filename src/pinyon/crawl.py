@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -165,11 +165,18 @@ class Crawl:
 
     @contextmanager
     def writing(self, command: str) -> Iterator[None]:
-        """Holds the writer's lock; litter of a killed writer is swept first. Raises `LockedError`."""
+        """Holds the writer's lock; litter of a killed writer is swept first, that of a failed step at once.
+
+        Raises `LockedError`.
+        """
         with WriterLock(self.root, f"pinyon {command}", wait_s=self.settings.store.lock_wait):
             self._sweep()
             try:
                 yield
+            except BaseException:
+                with suppress(StoreError, OSError):  # the disk may be full: what was written must not stay
+                    self.sweep_versions()
+                raise
             finally:
                 shutil.rmtree(self._temporary / "work", ignore_errors=True)
 

@@ -25,6 +25,7 @@ REFUSED = {
     "13h_hostdb_expr_error": "nosuchvar",
     "13i_hostdb_expr_string": "a number is needed",
 }
+FORMS = ["join", "secondary-sort", "reference"]
 #: Nutch's counters, and our reasons.
 COUNTERS = {
     "schedule_rejected_total": "not_due",
@@ -88,10 +89,11 @@ def scores(case: str, urls: list[str]) -> list[float]:
     return sorted(known[url] for url in urls)
 
 
+@pytest.mark.parametrize("form", [(), ("--plan", "secondary-sort"), ("--engine", "reference")], ids=FORMS)
 @pytest.mark.parametrize("case", [case for case in cases() if case not in REFUSED])
-def test_selects_what_nutch_selects(case: str, tmp_path: Path) -> None:
+def test_selects_what_nutch_selects(case: str, form: tuple[str, ...], tmp_path: Path) -> None:
     crawl = imported(case, tmp_path)
-    result = generated(crawl, tmp_path, "--partition-mode", "hash")
+    result = generated(crawl, tmp_path, *form)
     expected = expected_of(case)
     lists = expected["segments"]
     if not lists:

@@ -31,7 +31,7 @@ def emptiest_first(groups: Sequence[tuple[str, int]], loads: Mapping[int, int]) 
     return placed
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     crawldb=crawls.crawldbs(),
     hostdb=crawls.hostdbs(),
@@ -71,7 +71,7 @@ def test_every_row_is_selected_or_counted_as_the_words_say(
         assert selection.rows == len(crawldb) == selection.selected + selection.rejected.total()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(
     crawldb=crawls.crawldbs(plain=True),
     hostdb=crawls.hostdbs(),

@@ -13,7 +13,7 @@ from crawls import NOW, host_row, url_row
 from pinyon.mapreduce import Rules, partition, select
 
 HOSTS = [f"h{n}.example.com" for n in range(200)]
-#: Long URLs, so that rows weigh more than what the interpreter keeps of freed tuples.
+#: Long names, so that rows weigh more than what the interpreter keeps of freed tuples.
 PATH = "x" * 1500
 #: Made before anything is measured.
 CRAWLDB_ROWS = {host: url_row(f"http://{host}/") for host in HOSTS}
@@ -54,7 +54,7 @@ def test_ten_times_the_rows_of_the_same_hosts_take_no_more_memory(tmp_path: Path
 
 def peak_of_hosts(count: int, partitions: int, folder: Path) -> int:
     """One URL a host, every host in the HostDb."""
-    hosts = [f"h{number}.example.com" for number in range(count)]
+    hosts = [f"h{number}.{PATH[:200]}.com" for number in range(count)]
     hostdb = ({**HOSTDB_ROWS[0], "host": host, "domain": host} for host in hosts)
     crawldb = ({**CRAWLDB_ROWS[HOSTS[0]], "url": f"http://{host}/", "host": host} for host in hosts)
     rules = Rules(now=NOW, max_count=1)

@@ -166,9 +166,9 @@ def rows(root: Path, spec: TableSpec, sql: str) -> list[dict[str, Any]]:
 
 
 def fetched(root: Path) -> set[str]:
-    """URLs of which a page was brought home as HTML, by the page tables of all segments."""
-    found = rows(root, PAGES, "SELECT url FROM t WHERE outcome = 'success'")
-    return {row["url"] for row in found}
+    """URLs that were answered with an HTML page, by the page tables of all segments."""
+    sql = "SELECT url FROM t WHERE http_status = 200 AND contains(content_type, 'html')"
+    return {row["url"] for row in rows(root, PAGES, sql)}
 
 
 def asked(requests: Iterable[Request]) -> Counter[str]:

@@ -112,5 +112,5 @@ def litter(root: Path) -> list[str]:
         for path in store.current(spec, version).paths()
     }
     found = {str(path) for path in root.glob("*/bucket=*/*")}
-    rest = [p for p in root.iterdir() if p.name.startswith(".tmp") and any(p.iterdir())]
+    rest = [path for path in (root / ".tmp").rglob("*") if path.is_file()]
     return sorted(found - kept) + [str(path) for path in rest]

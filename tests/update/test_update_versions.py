@@ -89,6 +89,13 @@ def test_older_versions_stay_readable_while_they_are_kept(updated: Crawl, tmp_pa
     assert urls_of(updated, 1)[A]["retries"] == 0
 
 
+def test_each_version_has_facts_of_its_own(crawl: Crawl) -> None:
+    for number in range(25):
+        base = crawl.store.current(CRAWLDB)
+        crawl.store.publish(base, [], facts={"number": number}, operation="test")
+    assert [crawl.store.current(CRAWLDB, v).facts.get("number") for v in (0, 1, 12, 25)] == [None, 0, 11, 24]
+
+
 def test_versions_are_kept_by_count_and_by_age(crawl: Crawl) -> None:
     for _ in range(5):
         put(crawl, CRAWLDB, [url_row(A)])
@@ -122,10 +129,10 @@ def test_100_cycles_with_nothing_changed_restart_nothing(crawl: Crawl, tmp_path:
         assert updatedb(crawl, [FIRST], now=T + DAY).segments == []
     assert urls_of(crawl) == before
     (crawl.root / "crawldb").rename(tmp_path / "lost")
-    with pytest.raises(StoreError, match="there is no crawldb here"):
+    with pytest.raises(StoreError, match="there is no table here"):
         updatedb(crawl, [FIRST])
     (tmp_path / "seeds.txt").write_text(A)
-    with pytest.raises(StoreError, match="there is no crawldb here"):
+    with pytest.raises(StoreError, match="there is no table here"):
         inject(crawl, [tmp_path / "seeds.txt"])
     assert not (crawl.root / "crawldb").exists()
     assert crawl.store.current(HOSTDB).rows == 0

@@ -135,16 +135,17 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 )
 @common.directory
 @_generate_options
+@click.option("--engine", type=click.Choice(["duckdb", "reference"]), help="reference: the slow specification.")
 @click.option("--dry-run", is_flag=True, help="Say what would be selected; write nothing.")
 @common.common
-def generate(crawl_dir: Path, dry_run: bool, **options: Any) -> None:
+def generate(crawl_dir: Path, engine: str | None, dry_run: bool, **options: Any) -> None:
     """Select the best URLs that are due, within limits, as a segment. Nothing due: exit status 3."""
     from pinyon.cycle.generate import generate as run
 
     out = output(options)
     given = _given(options)
     with common.opened(crawl_dir, options, out) as crawl:
-        report = run(crawl, dry_run=dry_run, **given)
+        report = run(crawl, dry_run=dry_run, **given, **({"engine": engine} if engine else {}))
     for note in report.notes:
         out.note(f"note: {note}")
     lines = [
@@ -216,22 +217,32 @@ def _parsed(report: Any) -> str:
 @common.directory
 @click.argument("segments", nargs=-1)
 @click.option("--hostdb", is_flag=True, help="Update the HostDb too, in one go.")
+@click.option("--filter", "refilter", is_flag=True, help="Then drop URLs that the filters refuse now.")
+@click.option("--normalize", "normalise", is_flag=True, help="Then write URLs as the normaliser does now.")
 @click.option("--now", help="The time to go by: ISO 8601 or epoch milliseconds.")
 @common.common
 def updatedb(
-    crawl_dir: Path, segments: tuple[str, ...], hostdb: bool, now: str | None, **options: Any
+    crawl_dir: Path,
+    segments: tuple[str, ...],
+    hostdb: bool,
+    refilter: bool,
+    normalise: bool,
+    now: str | None,
+    **options: Any,
 ) -> None:
     """Apply what parsed segments (all that wait) learned to the crawldb; each segment once."""
+    from pinyon.cycle.renew import renew
     from pinyon.cycle.updatedb import updatedb as run
-    from pinyon.cycle.updatehostdb import updatehostdb as run_hosts
 
     out = output(options)
     with common.opened(crawl_dir, options, out) as crawl:
-        report = run(crawl, segments, now=parse_time(now) if now else None)
-        hosts = run_hosts(crawl) if hostdb else None
+        report = run(crawl, segments, hostdb=hostdb, now=parse_time(now) if now else None)
+        again = renew(crawl, normalise=normalise, refilter=refilter) if refilter or normalise else None
     lines = [_updated(report)]
-    if hosts is not None:
-        lines.append(f"hostdb: {hosts.hosts:,} hosts")
+    if report.hosts is not None:
+        lines.append(f"hostdb: {report.hosts.hosts:,} hosts")
+    if again is not None:
+        lines.append(f"under the rules of now: {again.rows:,} URLs; changed: {counts(again.changes)}")
     for name in report.already_applied:
         lines.append(f"segment {name} was applied before: nothing changed")
     out.data(report, lines)

@@ -115,7 +115,7 @@ class Gathered:
         self._crawldb = crawldb
         self._hostdb = selection.policy.hostdb
         self._open = open_lists(selection)
-        self._limits = limits_file(selection, crawldb)
+        self.limits = limits_file(selection, crawldb)
         self._listed = listed_urls(selection, crawldb.buckets)
         self.params = _params(selection)
         self.fragments = self._fragments(selection)
@@ -125,16 +125,20 @@ class Gathered:
         fragments = dict(policy.fragments)
         fragments["host_join"] = "LEFT JOIN hostdb AS h ON h.host = c.host" if policy.needs_host else ""
         fragments["url_filter"] = _url_filter(selection, self._crawldb)
-        # the URLs themselves are read only where they must be compared
+        # the URLs themselves are read only where they must be compared, each once: two open segments may lock the same
         locked = any(segment.files("lock") for segment in self._open)
         fragments["is_locked"] = "l.url IS NOT NULL" if locked else "false"
         fragments["lock_join"] = (
-            "LEFT JOIN locked AS l ON l.url_key = c.url_key AND l.url = c.url" if locked else ""
+            "LEFT JOIN (SELECT DISTINCT * FROM locked) AS l ON l.url_key = c.url_key AND l.url = c.url"
+            if locked
+            else ""
         )
         listed = self._listed is not None
         fragments["is_listed"] = "g.url IS NULL" if listed else "false"
         fragments["list_join"] = (
-            "LEFT JOIN listed AS g ON g.url_key = c.url_key AND g.url = c.url" if listed else ""
+            "LEFT JOIN (SELECT DISTINCT * FROM listed) AS g ON g.url_key = c.url_key AND g.url = c.url"
+            if listed
+            else ""
         )
         return fragments
 
@@ -150,7 +154,7 @@ class Gathered:
             "hostdb": Files.of(HOSTDB, hosts),
             "locked": Files.of(URLS, _lock_files(self._open, group)),
             "listed": Files.of(URLS, [path for bucket in group for path in listed.get(bucket, ())]),
-            "limits": Files.of(LIMITS, self._limits),
+            "limits": Files.of(LIMITS, self.limits),
         }
 
 
@@ -189,9 +193,12 @@ def _count(selection: Selection, cut: EarlyCut) -> None:
     if cut.below is not None:
         late = engine.rows(f"SELECT count(*) AS n FROM host_ranked WHERE cut IS NULL AND NOT ({cut.keeps})")
         selection.rejected["top_n"] += late[0]["n"]
-    for row in engine.rows("SELECT reason, urls FROM cut_counts"):
+    for row in engine.rows("SELECT reason, urls, hosts FROM cut_counts"):
         selection.rejected[row["reason"]] += row["urls"]
-    note_hosts_over_limit(selection, "host_ranked")
+        if row["reason"] == "host_limit" and selection.settings.segments == 1:
+            selection.over_limit_here += row["hosts"]  # a host lies in one bucket: these add up
+        elif row["reason"] == "host_limit":
+            note_hosts_over_limit(selection, "host_ranked")
     if selection.policy.hostdb is not None:
         _count_undecided(selection, engine.rows("SELECT * FROM undecided_hosts")[0])
 

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pinyon.cycle import partition
-from pinyon.cycle.narrow import CHOSEN, PLACED
+from pinyon.cycle.narrow import PLACED
+from pinyon.cycle.partition import Placement
 from pinyon.cycle.selection import Selection
 from pinyon.jobs import Files, load
 from pinyon.store import Published
 from pinyon.tables import CRAWLDB, FETCHLIST
 
 
-def names_of(selection: Selection, parts: partition.Parts) -> dict[int, str]:
+def names_of(selection: Selection, placement: Placement) -> dict[int, str]:
     """A segment name for each list that has URLs: the time of the lists, `-k` for the k-th."""
     stamp = selection.now.strftime("%Y%m%d%H%M%S")
     taken: set[str] = set()
     names: dict[int, str] = {}
-    for number in sorted({row["list"] for row in parts.sizes}):
+    for number in sorted({row["list"] for row in placement.sizes}):
         names[number] = selection.crawl.segments.free_name(stamp, taken)
         taken.add(names[number])
     return names
@@ -28,35 +28,22 @@ def names_of(selection: Selection, parts: partition.Parts) -> dict[int, str]:
 def write_segments(
     selection: Selection,
     crawldb: Published,
-    chosen: Sequence[str],
-    parts: partition.Parts,
+    placement: Placement,
     infos: Mapping[int, tuple[str, dict[str, Any]]],
 ) -> None:
     """Writes and publishes the segment of every list in `infos` (list → name, what segment.json tells)."""
     segments = selection.crawl.segments
     drafts = {number: segments.draft(name) for number, (name, _) in infos.items()}
-    wide = _write_wide(selection, crawldb, _placed(selection, chosen, parts))
+    wide = _write_wide(selection, crawldb, placement.files)
     _write_locks(selection, wide, drafts)
-    _write_parts(selection, wide, parts, drafts)
+    _write_parts(selection, wide, placement, drafts)
     for number, (name, info) in infos.items():
         segments.publish(drafts[number], name, info)
 
 
-def _placed(selection: Selection, chosen: Sequence[str], parts: partition.Parts) -> str:
-    """The file of the chosen rows with their part and position."""
-    engine, settings = selection.crawl.engine, selection.settings
-    path = selection.scratch / "placed.parquet"
-    engine.write_result(
-        load("pinyon.cycle", "generate_places"),
-        {"chosen": Files.of(CHOSEN, chosen), "assigned": Files.of(partition.ASSIGNED, parts.files)},
-        path,
-        {"seed": selection.seed, "parts": settings.fetchers},
-        {"group_key": partition.GROUP_KEYS[settings.partition_by]},
-    )
-    return str(path)
-
-
-def _write_wide(selection: Selection, crawldb: Published, placed: str) -> dict[tuple[int, ...], str]:
+def _write_wide(
+    selection: Selection, crawldb: Published, placed: Sequence[str]
+) -> dict[tuple[int, ...], str]:
     """Files of the chosen rows in full, by group of buckets: rows are found again by their address."""
     engine = selection.crawl.engine
     job = load("pinyon.cycle", "generate_fetchlist")
@@ -67,7 +54,7 @@ def _write_wide(selection: Selection, crawldb: Published, placed: str) -> dict[t
         path = selection.scratch / "wide" / f"{group[0]}.parquet"
         sources = {
             "crawldb": Files.of(CRAWLDB, crawldb.paths(group)).with_addresses(),
-            "placed": Files.of(PLACED, [placed]).only(group),
+            "placed": Files.of(PLACED, placed).only(group),
         }
         if engine.write_result(job, sources, path, {"now": selection.now}).rows:
             wide[tuple(group)] = str(path)
@@ -90,14 +77,14 @@ def _write_locks(
 def _write_parts(
     selection: Selection,
     wide: Mapping[tuple[int, ...], str],
-    parts: partition.Parts,
+    placement: Placement,
     drafts: Mapping[int, Path],
 ) -> None:
     """A file a part. Its rows say their position and lie in no order: sorting them in full costs more than all else."""
     engine = selection.crawl.engine
     engine.bind({"wide_rows": Files.of(FETCHLIST, list(wide.values()))})
     columns = ", ".join(FETCHLIST.names)
-    for row in parts.sizes:
+    for row in placement.sizes:
         number, part = row["list"], row["part"]
         target = drafts[number] / "fetchlist" / f"part-{part:05d}.parquet"
         engine.write(f"SELECT {columns} FROM wide_rows WHERE list = {number} AND part = {part}", target)

@@ -21,14 +21,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pinyon.crawl import Crawl, parse_time, utc_now
-from pinyon.cycle import partition
+from pinyon.cycle import partition, reference
 from pinyon.cycle.candidates import select_candidates
 from pinyon.cycle.fetchlists import names_of, write_segments
 from pinyon.cycle.lists import fill_lists
+from pinyon.cycle.partition import Placement
 from pinyon.cycle.policy import effective, policy_of
 from pinyon.cycle.selection import Selection
 from pinyon.errors import NothingDue
 from pinyon.settings import Settings
+from pinyon.store import Published
 from pinyon.tables import CRAWLDB
 
 
@@ -88,18 +90,25 @@ def _generate(crawl: Crawl, settings: Settings, now: datetime, dry_run: bool) ->
     # drawn and recorded before anything is chosen: a run can be repeated exactly
     seed = settings.generate.seed if settings.generate.seed is not None else secrets.randbits(31)
     selection = Selection(crawl, settings, policy, now, seed, crawl.scratch("generate"), crawldb.rows)
-    candidates = select_candidates(selection, crawldb)
-    chosen = fill_lists(selection, candidates)
-    if not chosen:
+    placement = _place(selection, crawldb)
+    if not placement.sizes:
         raise NothingDue(_nothing_due(selection))
-    parts = partition.assign(crawl.engine, chosen, settings.generate, seed, selection.scratch)
     reports = {
-        number: _list_report(name, number, parts) for number, name in names_of(selection, parts).items()
+        number: _list_report(name, number, placement)
+        for number, name in names_of(selection, placement).items()
     }
     if not dry_run:
         infos = {number: (report.name, _info(selection, report)) for number, report in reports.items()}
-        write_segments(selection, crawldb, chosen, parts, infos)
+        write_segments(selection, crawldb, placement, infos)
     return _report(selection, list(reports.values()))
+
+
+def _place(selection: Selection, crawldb: Published) -> Placement:
+    """What is selected, and where it goes: by SQL, or by the executable specification."""
+    if selection.everything.engine.name == "reference":
+        return reference.place(selection, crawldb)
+    chosen = fill_lists(selection, select_candidates(selection, crawldb))
+    return partition.place(selection, chosen) if chosen else Placement([], [])
 
 
 def _report(selection: Selection, lists: Sequence[ListReport]) -> GenerateReport:
@@ -125,8 +134,8 @@ def _nothing_due(selection: Selection) -> str:
     return f"{known} ({told})" if told else f"{known}; 'pinyon inject {selection.crawl.root} SEEDS' adds some"
 
 
-def _list_report(name: str, number: int, parts: partition.Parts) -> ListReport:
-    rows = [row for row in parts.sizes if row["list"] == number]
+def _list_report(name: str, number: int, placement: Placement) -> ListReport:
+    rows = [row for row in placement.sizes if row["list"] == number]
     return ListReport(
         name,
         sum(row["urls"] for row in rows),

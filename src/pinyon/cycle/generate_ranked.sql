@@ -46,7 +46,10 @@ SELECT
 FROM budgeted
 
 -- step: cut_counts (kept)
-SELECT cut AS reason, count(*) AS urls FROM host_ranked WHERE cut IS NOT NULL GROUP BY cut
+SELECT cut AS reason, count(*) AS urls, count(DISTINCT host) AS hosts
+FROM host_ranked
+WHERE cut IS NOT NULL
+GROUP BY cut
 
 -- step: undecided_hosts (kept)
 -- Hosts in the HostDb for which an expression gave nothing: counted, and the first few are named.

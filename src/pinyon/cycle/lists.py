@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from pinyon.cycle.candidates import NARROW_COLUMNS, note_hosts_over_limit
 from pinyon.cycle.narrow import CHOSEN, NARROW
@@ -63,7 +64,7 @@ def _fill_list(selection: Selection, remaining: Sequence[str], number: int, limi
     if settings.segments > 1:  # for one list the candidates are cut already
         engine.run(load("pinyon.cycle", "generate_hosts"), {"remaining": source})
         limits.update({row["reason"]: row["urls"] for row in engine.rows("SELECT * FROM host_cut_counts")})
-        if settings.spread or number == settings.segments - 1:
+        if settings.spread or number == settings.segments - 1:  # only the last list says what no list takes
             note_hosts_over_limit(selection, "host_judged")
         within = selection.scratch / f"within-{number}.parquet"
         engine.write(f"SELECT {NARROW_COLUMNS} FROM host_judged WHERE cut IS NULL", within)
@@ -95,11 +96,27 @@ def _cut_top(selection: Selection, relation: str, number: int, limits: Counter[s
     """Exactly the first top_n in the order of the list."""
     engine, top_n = selection.crawl.engine, selection.settings.top_n
     total = engine.rows(f"SELECT count(*) AS n FROM {relation}")[0]["n"]
-    top = "" if top_n is None or total <= top_n else f"ORDER BY sort_value DESC, url_key LIMIT {top_n}"
+    taken: str = ""
+    params: dict[str, Any] = {}
+    if top_n is not None and total > top_n:
+        taken, params = _first(selection, relation, top_n)
     path = selection.scratch / f"list-{number}.parquet"
-    file = engine.write(f"SELECT {NARROW_COLUMNS}, {number} AS list FROM {relation} {top}", path)
+    file = engine.write(f"SELECT {NARROW_COLUMNS}, {number} AS list FROM {relation} {taken}", path, params)
     limits["top_n"] += total - file.rows
     return str(path) if file.rows else ""
+
+
+def _first(selection: Selection, relation: str, top_n: int) -> tuple[str, dict[str, Any]]:
+    """SQL for the first top_n rows: the last of them is looked up in two narrow columns, no row is sorted in full."""
+    if top_n == 0:
+        return "LIMIT 0", {}
+    order = "ORDER BY sort_value DESC, url_key LIMIT 1"
+    rows = selection.crawl.engine.rows(
+        f"SELECT sort_value, url_key FROM {relation} {order} OFFSET {top_n - 1}"
+    )
+    # equal keys are as good as impossible, but a list is never longer than asked for
+    better = f"WHERE sort_value > :value OR (sort_value = :value AND url_key <= :key) LIMIT {top_n}"
+    return better, {"value": rows[0]["sort_value"], "key": rows[0]["url_key"]}
 
 
 def _left(selection: Selection, remaining: Sequence[str], taken: str, number: int) -> list[str]:

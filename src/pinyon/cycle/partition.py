@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pinyon.cycle.narrow import CHOSEN
+from pinyon.cycle.selection import Selection
 from pinyon.engines.duckdb_engine import DuckDBEngine
 from pinyon.jobs import Files, load
-from pinyon.settings import Generate
 from pinyon.tables import Column, TableSpec
 
 ASSIGNED = TableSpec(
@@ -24,8 +24,8 @@ PLACED_GROUPS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Files of `ASSIGNED` rows, and `list`, `part`, `urls`, `hosts`, `estimated_ms` of every part that has any.
+class Placement:
+    """Files of `PLACED` rows, and `list`, `part`, `urls`, `hosts`, `estimated_ms` of every part that has any.
 
     The time is that of the slowest group: groups wait beside each other, not one after another.
     """
@@ -44,26 +44,34 @@ GROUP_KEYS = {
 }
 
 
-def assign(
-    engine: DuckDBEngine, chosen: Sequence[str], settings: Generate, seed: int, scratch: Path
-) -> Parts:
-    """Gives every group of every list its part.
+def place(selection: Selection, chosen: Sequence[str]) -> Placement:
+    """Gives every chosen row its part and its position there.
 
     `hash` takes a hash of seed and group. `balanced` places the heaviest groups one by one, longest first, into
     the emptiest part, over what the hash put there of the others.
     """
-    params = {"seed": seed, "parts": settings.fetchers}
+    engine, settings = selection.crawl.engine, selection.settings
+    source = Files.of(CHOSEN, chosen)
+    params = {"seed": selection.seed, "parts": settings.fetchers}
     fragments = {"group_key": GROUP_KEYS[settings.partition_by]}
-    engine.run(
-        load("pinyon.cycle", "generate_parts"), {"chosen": Files.of(CHOSEN, chosen)}, params, fragments
-    )
+    engine.run(load("pinyon.cycle", "generate_parts"), {"chosen": source}, params, fragments)
+    assigned = Files.of(ASSIGNED, _assign(selection))
+    engine.bind({"assigned": assigned})
+    sizes = engine.rows(_SIZES)
+    path = selection.scratch / "placed.parquet"
+    tables = {"chosen": source, "assigned": assigned}
+    engine.write_result(load("pinyon.cycle", "generate_places"), tables, path, params, fragments)
+    return Placement([str(path)], sizes)
+
+
+def _assign(selection: Selection) -> list[str]:
+    """The file of groups that are placed one by one, if any are."""
+    engine, settings = selection.crawl.engine, selection.settings
     placed: list[dict[str, Any]] = []
     if settings.fetchers > 1 and settings.partition_mode == "balanced":
         for row in engine.rows("SELECT DISTINCT list FROM grouped ORDER BY list"):
             placed += _placed(engine, row["list"], settings.fetchers)
-    path = _written(placed, scratch)
-    engine.bind({"assigned": Files.of(ASSIGNED, [path] if path else [])})
-    return Parts([path] if path else [], engine.rows(_SIZES))
+    return [_written(placed, selection.scratch)] if placed else []
 
 
 _SIZES = """
@@ -103,8 +111,6 @@ def longest_first(groups: Sequence[tuple[str, int]], loads: Mapping[int, int]) -
 
 
 def _written(placed: list[dict[str, Any]], scratch: Path) -> str:
-    if not placed:
-        return ""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -53,6 +53,9 @@ def effective(settings: Settings, options: Mapping[str, Any]) -> Settings:
                 f"generate.preset = '{preset}': wanted one of {', '.join(PRESETS)}{nearest(preset, PRESETS)}"
             )
         settings = settings.with_values(_keyed(PRESETS[preset]), f"preset {preset}")
+    options = dict(options)
+    engine = options.pop("engine", None)
+    settings = settings.with_values({"engine.name": engine} if engine else {}, "arguments")
     settings = settings.with_values(_keyed(options), "arguments")
     return replace(settings, generate=_checked(settings.generate))
 

@@ -33,7 +33,7 @@ LIMITS = ("host_limit", "time_budget", "hosts_per_domain", "domain_limit", "top_
 @dataclass(slots=True)
 class Selection:
     """`rejected` counts rows by reason, `failing` hosts by the expression that gave nothing for them; `over_limit` are
-    files of hosts that had more URLs than their limit."""
+    files of hosts that had more URLs than their limit, with one list their number is enough."""
 
     crawl: Crawl
     everything: Settings
@@ -44,6 +44,7 @@ class Selection:
     rows: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     over_limit: list[str] = field(default_factory=list)
+    over_limit_here: int = 0
     failing: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -56,12 +57,13 @@ class Selection:
         """As if nothing had been looked at yet."""
         self.rejected.clear()
         self.over_limit.clear()
+        self.over_limit_here = 0
         self.failing.clear()
 
     def hosts_over_limit(self) -> int:
         """How many hosts had more URLs than their limit lets through, in any list that counted."""
         if not self.over_limit:
-            return 0
+            return self.over_limit_here
         listed = ", ".join(f"'{path}'" for path in self.over_limit)
         return int(
             self.crawl.engine.rows(f"SELECT count(DISTINCT host) AS n FROM read_parquet([{listed}])")[0]["n"]

@@ -10,12 +10,10 @@ hosts, hostdb: robots.txt that changed ──────┘
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from pinyon.crawl import Crawl, utc_now
@@ -100,8 +98,7 @@ def _updatedb(crawl: Crawl, segments: Sequence[Segment], already: list[str], now
         return UpdateReport([], already, {}, table.rows, table.version)
     for segment in segments:
         _check_whole(crawl, segment)
-    folder = crawl.scratch("updatedb")
-    results = _results(crawl, segments, folder)
+    results = _results(crawl, segments)
     sources = _sources(crawl, table, segments, results)
     touched = _touched(crawl, sources)
     written, counts = rewrite(
@@ -119,7 +116,6 @@ def _updatedb(crawl: Crawl, segments: Sequence[Segment], already: list[str], now
     told = f"updatedb {' '.join(names)}"
     version = crawl.store.publish(table, written, replaces=touched, segments=names, operation=told)
     crawl.sweep_versions()
-    shutil.rmtree(folder)
     untouched = table.rows - sum(file.rows for bucket in touched for file in table.files.get(bucket, ()))
     changes = Counter({"none": untouched})
     for row in counts:
@@ -148,9 +144,9 @@ def _check_whole(crawl: Crawl, segment: Segment) -> None:
         )
 
 
-def _results(crawl: Crawl, segments: Sequence[Segment], folder: Path) -> Files:
+def _results(crawl: Crawl, segments: Sequence[Segment]) -> Files:
     """Pages and documents of each segment as results, in the order of their buckets: who wants one skips the others."""
-    paths = []
+    folder, paths = crawl.scratch("updatedb"), []
     for segment in segments:
         sources = {
             "pages": Files.of(PAGES, segment.files("pages")),

@@ -10,10 +10,13 @@ Invariant: nothing runs without a memory limit and a temp directory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -48,6 +51,10 @@ class Engine(Protocol):
 
     def rows(self, sql: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """All rows of a (small) query over kept relations."""
+        ...
+
+    def batches(self, sql: str, params: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows of a query, however many, in batches: read them before anything else is asked."""
         ...
 
     def write(self, sql: str, path: Path) -> Written:

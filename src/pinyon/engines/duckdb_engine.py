@@ -131,21 +131,25 @@ class DuckDBEngine:
         return [column[0] for column in cursor.description or []], self._fetched(cursor, statement)
 
     def _fetched(self, cursor: duckdb.DuckDBPyConnection, statement: str) -> Iterator[tuple[Any, ...]]:
-        while True:
-            with self._told("query", statement):
-                rows = cursor.fetchmany(_FETCH_ROWS)
-            if not rows:
-                return
-            yield from rows
+        try:
+            while True:
+                with self._told("query", statement):
+                    rows = cursor.fetchmany(_FETCH_ROWS)
+                if not rows:
+                    return
+                yield from rows
+        finally:
+            cursor.abort()  # what was not read would keep the connection from anything else
 
     def batches(self, sql: str, params: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of a query, however many, as Arrow batches: read them before anything else is asked."""
         from pinyon.engines.duckdb_sql import prepared
 
         statement, used = prepared(sql, params or {})
-        reader: pa.RecordBatchReader = self._execute(statement, used, "query").to_arrow_reader(_FETCH_ROWS)
         with self._told("query", statement):
-            yield from reader
+            reader = self._connection.sql(statement, params=used).to_arrow_reader(_FETCH_ROWS)
+            with reader:
+                yield from reader
 
     def only_reads(self, sql: str) -> bool:
         """Whether the text is exactly one SELECT. Raises `EngineError` if it is not SQL."""

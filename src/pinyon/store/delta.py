@@ -68,7 +68,7 @@ class DeltaStore:
         """What the log says of a version; its files may be gone."""
         root = self.path(spec)
         table = log.open_table(root, version)
-        facts = log.facts_of(table)
+        facts = log.facts_of(root, table.version())
         log.check_format(root, facts)
         files: dict[int, list[DataFile]] = {}
         for file in log.files_of(table):

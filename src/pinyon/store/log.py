@@ -42,16 +42,25 @@ def open_table(root: Path, version: int | None = None) -> DeltaTable:
     if version is not None and version < 0:
         raise StoreError(f"{root}: there is no version {version}")
     try:
-        return DeltaTable(str(root), version=version)
+        table = DeltaTable(str(root), version=version)
     except TableNotFoundError as error:
         if version is not None and (root / _LOG).exists():
             raise StoreError(f"{root}: version {version} is not kept any more") from error
         raise StoreError(
             f"{root}: there is no table here: it was moved, or its _delta_log is lost"
         ) from error
-    except (DeltaError, OSError, ValueError) as error:
+    except (DeltaError, OSError, ValueError, OverflowError) as error:
         what = "cannot be opened" if version is None else f"version {version} cannot be read"
         raise StoreError(f"{root}: {what}: {one_line(error)}") from error
+    _refuse_empty_commit(root, table.version())
+    return table
+
+
+def _refuse_empty_commit(root: Path, version: int) -> None:
+    """A commit lost in a loss of power: to the library it is one that changes nothing."""
+    path = log_file(root, version)
+    if path.exists() and path.stat().st_size == 0:
+        raise StoreError(f"{path}: an empty commit: without this file the table is what it was before")
 
 
 def one_line(error: Exception) -> str:
@@ -71,12 +80,19 @@ def files_of(table: DeltaTable) -> list[DataFile]:
     return [DataFile(path, int(bucket), int(count or 0), int(size)) for path, size, count, bucket in listed]
 
 
-def facts_of(table: DeltaTable) -> dict[str, Any]:
-    """Of the newest commit of ours: a foreign commit (an OPTIMIZE) in between does not lose them."""
-    for limit in (1, None):
-        for entry in table.history(limit=limit):
-            if "pinyon" in entry:
-                facts: dict[str, Any] = json.loads(entry["pinyon"])
+def facts_of(root: Path, version: int) -> dict[str, Any]:
+    """Of the newest commit of ours up to `version`: a foreign one (an OPTIMIZE) in between does not lose them.
+
+    Read from the log itself: `DeltaTable.history` tells of the newest commits, whichever version is open.
+    """
+    for number in range(version, -1, -1):
+        entry = log_file(root, number)
+        if not entry.exists():
+            break
+        for line in entry.read_text(encoding="utf-8").splitlines():
+            text = json.loads(line).get("commitInfo", {}).get("pinyon")
+            if text:
+                facts: dict[str, Any] = json.loads(text)
                 facts.pop("operation", None)
                 return facts
     return {}

@@ -1,0 +1,5 @@
+-- Whose rows are asked: everybody's.
+-- reads: crawldb
+
+-- step: scoped
+SELECT * FROM crawldb

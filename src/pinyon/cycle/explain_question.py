@@ -1,0 +1,188 @@
+"""What an explanation asks of a crawl: the options, time and tables that a generate would go by, and jobs over them.
+
+Nothing is locked and no table is written. Intermediate files lie in a folder for spills, which a writer leaves alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pinyon.crawl import Crawl, parse_time, utc_now
+from pinyon.cycle.candidates import limits_file, listed_urls
+from pinyon.cycle.choose import open_segments
+from pinyon.cycle.narrow import LIMITS, URLS
+from pinyon.cycle.policy import Policy, effective, policy_of
+from pinyon.cycle.selection import Selection
+from pinyon.engines.spill import SpillFolder
+from pinyon.jobs import Files, Job, load
+from pinyon.settings import Generate, Settings
+from pinyon.store import Published, Segment
+from pinyon.tables import CRAWLDB, HOSTDB
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A segment that the crawldb has not taken in; `holds` while it keeps its URLs from being generated again."""
+
+    segment: Segment
+    generated_at: datetime
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`settings` are the effective ones, `now` is the time to go by (UTC), `locks` the open segments, oldest first."""
+
+    crawl: Crawl
+    everything: Settings
+    policy: Policy
+    now: datetime
+    crawldb: Published
+    folder: Path
+    locks: Sequence[Lock]
+    limits: Sequence[str]
+    listed: Mapping[int, Sequence[str]] | None
+    fragments: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Generate:
+        return self.everything.generate
+
+    @property
+    def limits_domains(self) -> bool:
+        """Whether the limits of any domain could matter."""
+        named = self.policy.domain_limit >= 0 or self.settings.max_hosts_per_domain >= 0
+        return named or self.settings.limits_file is not None
+
+    def groups(self) -> list[list[int]]:
+        """Buckets that go through a job together, without those that are empty."""
+        groups = self.crawl.engine.bucket_groups(self.crawldb.buckets)
+        return [group for group in groups if self.crawldb.paths(group)]
+
+    def run(self, names: Sequence[str], buckets: Sequence[int], **more: Any) -> None:
+        """Runs the job of these .sql files over some buckets.
+
+        `more` are values, fragments and tables of this one job.
+        """
+        job = load("pinyon.cycle", *names)
+        tables, values, fragments = self._given(job, buckets, more)
+        self.crawl.engine.run(job, tables, values, fragments)
+
+    def write(self, names: Sequence[str], buckets: Sequence[int], file: str, **more: Any) -> tuple[str, int]:
+        """The same, and its last step goes into a file of this name: its path, and how many rows."""
+        job = load("pinyon.cycle", *names)
+        tables, values, fragments = self._given(job, buckets, more)
+        written = self.crawl.engine.write_result(job, tables, self.folder / file, values, fragments)
+        return str(written.path), written.rows
+
+    def _given(
+        self, job: Job, buckets: Sequence[int], more: Mapping[str, Any]
+    ) -> tuple[dict[str, Files], dict[str, Any], dict[str, str]]:
+        """Of tables, values and fragments those that the job declares."""
+        found = {**self._tables(buckets), **self.values, **self.fragments, **more}
+        tables, values, fragments = (
+            {name: found[name] for name in names} for names in (job.reads, job.params, job.fragments)
+        )
+        return tables, values, fragments
+
+    def _tables(self, buckets: Sequence[int]) -> dict[str, Files]:
+        hostdb = self.policy.hostdb
+        # hosts of another HostDb may lie in other buckets
+        own = hostdb is not None and hostdb.buckets == self.crawldb.buckets
+        locked = [path for lock in self.locks if lock.holds for path in lock_files(lock.segment, buckets)]
+        return {
+            "crawldb": Files.of(CRAWLDB, self.crawldb.paths(buckets)),
+            "hostdb": Files.of(HOSTDB, hostdb.paths(buckets if own else None) if hostdb else ()),
+            "locked": Files.of(URLS, locked),
+            "listed": Files.of(URLS, [path for b in buckets for path in (self.listed or {}).get(b, ())]),
+            "limits": Files.of(LIMITS, self.limits),
+        }
+
+
+def lock_files(segment: Segment, buckets: Sequence[int]) -> list[str]:
+    """Files of the URLs that a segment locks in these buckets."""
+    paths = (segment.folder("lock") / f"bucket-{bucket}.parquet" for bucket in buckets)
+    return [str(path) for path in paths if path.exists()]
+
+
+@contextmanager
+def asking(
+    crawl: Crawl, now: datetime | str | None, options: Mapping[str, Any], version: int | None = None
+) -> Iterator[Question]:
+    """The question with the options of `generate`; its folder is gone at the end. Raises what generate raises."""
+    everything = effective(crawl.settings, options)
+    moment = now or everything.generate.now or utc_now()
+    moment = parse_time(moment) if isinstance(moment, str) else moment
+    moment += timedelta(days=everything.generate.add_days)
+    crawldb = crawl.store.current(CRAWLDB, version)
+    policy = policy_of(crawl, everything.generate, crawldb)
+    spill = SpillFolder(crawl.root / ".tmp" / "spills")
+    try:
+        yield _question(Selection(crawl, everything, policy, moment, 0, spill.path), crawldb)
+    finally:
+        spill.remove()
+
+
+def _question(selection: Selection, crawldb: Published) -> Question:
+    locks = _locks(selection)
+    question = Question(
+        crawl=selection.crawl,
+        everything=selection.everything,
+        policy=selection.policy,
+        now=selection.now,
+        crawldb=crawldb,
+        folder=selection.scratch,
+        locks=locks,
+        limits=limits_file(selection, crawldb),
+        listed=listed_urls(selection, crawldb.buckets),
+        fragments=_fragments(selection, crawldb, any(lock.holds for lock in locks)),
+        values=_values(selection),
+    )
+    return question
+
+
+def _locks(selection: Selection) -> list[Lock]:
+    oldest = selection.now - timedelta(seconds=selection.settings.gen_delay)
+    times = [(s, parse_time(s.info()["generate_time"])) for s in open_segments(selection.crawl)]
+    return [Lock(segment, at, at > oldest) for segment, at in times]
+
+
+def _fragments(selection: Selection, crawldb: Published, locked: bool) -> dict[str, str]:
+    settings, rules = selection.settings, selection.crawl.url_filter
+    # URLs themselves are read only where they must be compared
+    same = "EXISTS (SELECT 1 FROM {0} AS o WHERE o.url_key = c.url_key AND o.url = c.url)"
+    passed = not settings.filter or crawldb.facts.get("filter") == rules.digest()
+    return {
+        **selection.policy.fragments,
+        "host_join": "LEFT JOIN hostdb AS h ON h.host = c.host" if selection.policy.needs_host else "",
+        "url_filter": "CAST(NULL AS VARCHAR)" if passed else rules.sql("c.url", "c.host"),
+        "is_locked": same.format("locked") if locked else "false",
+        "is_listed": same.format("listed") if settings.from_list is not None else "true",
+    }
+
+
+def _values(selection: Selection) -> dict[str, Any]:
+    settings, fetcher, policy = selection.settings, selection.everything.fetcher, selection.policy
+    return {
+        "now": selection.now,
+        "max_interval": selection.everything.db.fetch_interval_max,
+        "gen_delay_from": selection.now - timedelta(seconds=settings.gen_delay),
+        "restrict_status": list(settings.restrict_status),
+        "exclude_status": list(settings.exclude_status),
+        "min_score": settings.min_score,
+        "interval_at_most": settings.interval_at_most,
+        "max_count": policy.host_limit,
+        "max_per_domain": policy.domain_limit,
+        "max_hosts_per_domain": settings.max_hosts_per_domain,
+        "lists": settings.segments,
+        "together": settings.keep_together if settings.spread and settings.segments > 1 else 1,
+        "time_budget_ms": None if settings.time_budget is None else settings.time_budget * 1000,
+        "default_delay_ms": round(fetcher.server_delay * 1000),
+        "min_delay_ms": round(fetcher.min_delay * 1000),
+    }
