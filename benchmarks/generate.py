@@ -121,11 +121,16 @@ def generate(data: Path, memory: int, top_n: int, plan: str, constants: bool) ->
     """One generate with limits and delays from expressions (or as constants), then its segment removed."""
     from pinyon.crawl import Crawl
     from pinyon.cycle.generate import generate as run
+    from pinyon.jobs import Files
+    from pinyon.tables import FETCHLIST
 
     policy = {"max_count": 1000} if constants else {"max_count_expr": LIMIT, "fetch_delay_expr": DELAY}
     with Crawl.open(data, engine__memory_limit_mb=memory) as crawl:
         report = run(crawl, now=NOW, top_n=top_n, plan=plan, filter=False, seed=1, **policy)
-        print(json.dumps({"selected": report.selected, "rejected": dict(report.rejected)}))
+        listed = [crawl.segments[s.name].files("fetchlist") for s in report.segments]
+        crawl.engine.bind({"fetchlist": Files.of(FETCHLIST, [path for files in listed for path in files])})
+        written = crawl.engine.rows("SELECT count(*) AS n FROM fetchlist")[0]["n"]
+        print(json.dumps({"written": written, "rejected": dict(report.rejected)}))
         for segment in report.segments:
             crawl.segments.remove(crawl.segments[segment.name])
 

@@ -21,7 +21,11 @@ class Result:
 def run_pinyon(*arguments: object) -> Result:
     stdout, stderr = io.StringIO(), io.StringIO()
     argv = ["pinyon", *(str(argument) for argument in arguments)]
-    with mock.patch.object(sys, "argv", argv), contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+    with (
+        mock.patch.object(sys, "argv", argv),
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+    ):
         try:
             main()
             status = 0

@@ -44,10 +44,12 @@ def test_nothing_runs_without_a_memory_limit_and_a_temp_directory(
 
 
 def test_what_does_not_fit_in_memory_goes_to_disk_and_is_gone_afterwards(tmp_path: Path) -> None:
-    with DuckDBEngine(tmp_path / "spill", memory_limit_mb=60, threads=2) as engine:
-        sql = "SELECT i, hash(i) AS h, repeat('x', 40) AS t FROM range(2_000_000) AS r(i) ORDER BY h"
-        file = engine.write(sql, tmp_path / "sorted.parquet")
-        assert file.rows == 2_000_000
+    with DuckDBEngine(tmp_path / "spill", memory_limit_mb=60, threads=1) as engine:
+        engine.rows(
+            "CREATE TEMP TABLE wide AS SELECT hash(i) AS h, repeat('x', 60) AS t FROM range(1_000_000) AS r(i)"
+        )
+        assert any(path.suffix == ".tmp" for path in (tmp_path / "spill").rglob("duckdb*"))
+        assert engine.write("SELECT * FROM wide ORDER BY h", tmp_path / "sorted.parquet").rows == 1_000_000
     assert list((tmp_path / "spill").iterdir()) == []
 
 
@@ -84,14 +86,16 @@ def test_a_thousand_partitions_are_written_in_less_than_a_gigabyte(tmp_path: Pat
     assert len(list(tmp_path.glob("bucket=*/part.parquet"))) == 1000
 
 
-def test_values_of_a_megabyte_go_through(engine: DuckDBEngine, tmp_path: Path) -> None:
-    path = tmp_path / "wide.parquet"
-    engine.write(
-        "SELECT i, MAP {'k': repeat(chr(CAST(97 + i % 26 AS INTEGER)), 1_000_000)} AS m FROM range(100) AS r(i)",
-        path,
-    )
-    found = engine.rows(f"SELECT i, length(m['k']) AS n, m['k'][1] AS c FROM '{path}' ORDER BY i")
-    assert [row["n"] for row in found] == [1_000_000] * 100
+def test_values_of_a_megabyte_go_through(tmp_path: Path) -> None:
+    """Under the default limit, written and read again, with a join between."""
+    with DuckDBEngine(tmp_path / "spill", threads=2) as engine:
+        value = "MAP {'k': repeat(chr(CAST(97 + i % 26 AS INTEGER)), 1_000_000)}"
+        engine.write(f"SELECT i, {value} AS m FROM range(60) AS r(i)", tmp_path / "1.parquet")
+        sql = "SELECT i, a.m FROM '{0}/1.parquet' AS a FULL OUTER JOIN '{0}/1.parquet' AS b USING (i)"
+        assert engine.write(sql.format(tmp_path), tmp_path / "2.parquet").rows == 60
+        sql = f"SELECT length(m['k']) AS n, m['k'][1] AS c FROM '{tmp_path}/2.parquet' ORDER BY i"
+        found = engine.rows(sql)
+    assert [row["n"] for row in found] == [1_000_000] * 60
     assert found[27]["c"] == "b"
 
 

@@ -6,9 +6,22 @@ import json
 from pathlib import Path
 from typing import Any
 
+import ada_url
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pinyon.urls import Location, domain_of, host_of, is_address, key_of, locate, resolve
+
+_ALMOST = st.tuples(
+    st.sampled_from(["http://", "https://", "http:/"]),
+    st.lists(st.sampled_from(["a", "b-c", "-", "xn--", "1", "A", "com", "x_y", "ä", ""]), max_size=4).map(
+        ".".join
+    ),
+    st.lists(st.sampled_from([*"/?.:@!$&'()*+,=;%~-_ab1|^[]{}\"\\", "..", "%2e", "//"]), max_size=8).map(
+        "".join
+    ),
+).map("".join)
 
 
 def cases(path: Path) -> list[dict[str, Any]]:
@@ -25,6 +38,15 @@ def test_urls_resolve_as_the_url_standard_says(others_data: Path) -> None:
     ]
     assert len(found) > 800
     assert wrong == []
+
+
+@given(_ALMOST)
+def test_urls_that_are_taken_as_they_are_are_what_the_parser_makes_of_them(url: str) -> None:
+    try:
+        parsed = ada_url.URL(url).href
+    except ValueError:
+        parsed = None
+    assert resolve(url) == parsed
 
 
 def test_hosts_become_ascii_as_the_url_standard_says(others_data: Path) -> None:

@@ -160,8 +160,12 @@ class Generate:
     filter: bool = _s(True, "", "apply the URL filters again", nutch="generate.filter")
     from_list: str | None = _s(None, "path", "only the URLs of this file, one a line")
     preset: str | None = _s(None, "", "a set of these settings by name: 'classic' is Nutch's first generator")
-    plan: str = _s("auto", "", "shape of the selection: join and windows, or one sort of both inputs",
-                   choices=("auto", "join", "secondary-sort"))
+    plan: str = _s(
+        "auto",
+        "",
+        "shape of the selection: join and windows, or one sort of both inputs",
+        choices=("auto", "join", "secondary-sort"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +246,6 @@ class Parse:
     keep_nofollow: bool = _s(False, "", "keep links marked nofollow too")
 
 
-
 @dataclass(frozen=True, slots=True)
 class Db:
     """What updatedb makes of a round."""
@@ -258,6 +261,57 @@ class Db:
     )
     fetch_retry_max: int = _s(3, "", "failed tries after which a URL is gone", nutch="db.fetch.retry.max")
     retry_interval: int = _s(86_400, "s", "until a failed URL is tried again")
+    schedule: str = _s(
+        "default",
+        "",
+        "default: the interval stays; adaptive: it shrinks when a page changed and grows when it did not",
+        nutch="db.fetch.schedule.class",
+        choices=("default", "adaptive"),
+    )
+    adaptive_inc_rate: float = _s(
+        0.4,
+        "",
+        "an interval grows by this part of it when the page did not change",
+        nutch="db.fetch.schedule.adaptive.inc_rate",
+    )
+    adaptive_dec_rate: float = _s(
+        0.2,
+        "",
+        "an interval shrinks by this part of it when the page changed",
+        nutch="db.fetch.schedule.adaptive.dec_rate",
+    )
+    adaptive_min_interval: float = _s(
+        60.0, "s", "shortest adaptive interval", nutch="db.fetch.schedule.adaptive.min_interval"
+    )
+    adaptive_max_interval: float = _s(
+        31_536_000.0,
+        "s",
+        "longest adaptive interval, within fetch_interval_max",
+        nutch="db.fetch.schedule.adaptive.max_interval",
+    )
+    adaptive_sync: bool = _s(
+        True,
+        "",
+        "adaptive: move the next fetch towards the time the page changes at",
+        nutch="db.fetch.schedule.adaptive.sync_delta",
+    )
+    adaptive_sync_rate: float = _s(
+        0.3,
+        "",
+        "by this part of the time since the page changed",
+        nutch="db.fetch.schedule.adaptive.sync_delta_rate",
+    )
+    intervals_file: str | None = _s(
+        None,
+        "path",
+        "lines NAME MIN MAX: bounds of intervals by host, domain ('*.example.org') or MIME type",
+    )
+    keep_facts: tuple[str, ...] = _s(
+        (),
+        "",
+        "what is kept of a page as metadata of its row: content_type, language",
+        nutch="db.parsemeta.to.crawldb",
+    )
     additions: bool = _s(True, "", "new URLs enter", nutch="db.update.additions.allowed")
     ignore_internal: bool = _s(
         False, "", "links within a host do not count", nutch="db.ignore.internal.links"
@@ -272,7 +326,12 @@ class Db:
         nutch="db.ignore.external.links.mode",
         choices=("host", "domain"),
     )
-    scores: str = _s("opic", "", "score model", choices=("opic", "none"))
+    scores: str = _s(
+        "opic",
+        "",
+        "what links give: opic: the score of their page; links: one each; depth: by distance from the seeds; none",
+        choices=("opic", "links", "depth", "none"),
+    )
     score_internal: float = _s(1.0, "", "factor for links within a host", nutch="db.score.link.internal")
     score_external: float = _s(1.0, "", "factor for links that leave it", nutch="db.score.link.external")
     max_depth: int | None = _s(
@@ -285,6 +344,12 @@ class HostDb:
     """What updatehostdb keeps of hosts."""
 
     min_records: int = _s(0, "URLs", "hosts with fewer URLs in the crawldb are not kept")
+    score: str = _s(
+        "keep",
+        "",
+        "score of a host, from those of its URLs; keep: as it was",
+        choices=("keep", "mean", "max", "sum"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -514,6 +579,12 @@ def from_nutch(path: Path) -> tuple[dict[str, Any], list[str]]:
 def _from_nutch_value(spec: Spec, text: str, origin: str) -> Any:
     if spec.nutch == "partition.url.mode" or spec.nutch == "fetcher.queue.mode":
         return text.removeprefix("by").lower()
+    if spec.nutch == "db.fetch.schedule.class":
+        return "adaptive" if "Adaptive" in text else "default"
+    if spec.nutch == "db.parsemeta.to.crawldb":
+        known_as = {"content-type": "content_type", "language": "language", "lang": "language"}
+        words = text.replace(",", " ").lower().split()
+        return [known_as[word] for word in words if word in known_as]
     if spec.nutch == "generate.hostdb":
         return "on" if text else "off"
     if spec.kind in (int, float) and spec.nutch_factor != 1:

@@ -16,7 +16,12 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pyarrow.parquet as pq
+
 from command_line import Result, run_pinyon
+from pinyon.crawl import Crawl
+from pinyon.jobs import Files
+from pinyon.store import DataFile
+from pinyon.tables import TableSpec
 
 Record = dict[str, Any]
 
@@ -68,6 +73,21 @@ def made(folder: Path, crawldb: Iterable[Record], hostdb: Sequence[Record] = (),
 def _written(path: Path, records: Iterable[Record]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
+
+
+def change(crawl: Path, spec: TableSpec, **columns: str) -> None:
+    """Publishes a table once more with columns that an import does not have, each as SQL over the row."""
+    replaced = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    with Crawl.open(crawl) as opened:
+        table = opened.store.current(spec)
+        written = []
+        for bucket in table.files:
+            opened.engine.bind({"known": Files.of(spec, table.paths([bucket]))})
+            path = table.root / f"bucket={bucket}" / f"changed-{table.version}.parquet"
+            file = opened.engine.write(f"SELECT * EXCLUDE (bucket) REPLACE ({replaced}) FROM known", path)
+            name = path.relative_to(table.root).as_posix()
+            written.append(DataFile(name, bucket, file.rows, file.size_bytes))
+        opened.store.publish(table, written)
 
 
 def nutch_site(folder: Path, **properties: str) -> Path:
@@ -137,7 +157,9 @@ def chosen(crawl: Path, *options: object) -> Chosen:
 
 
 def fetch_list(segment: Path) -> list[Record]:
-    rows = [row for path in (segment / "fetchlist").glob("*.parquet") for row in pq.read_table(path).to_pylist()]
+    rows = [
+        row for path in (segment / "fetchlist").glob("*.parquet") for row in pq.read_table(path).to_pylist()
+    ]
     return sorted(rows, key=lambda row: (row["part"], row["position"]))
 
 

@@ -203,5 +203,6 @@ def test_leaving_out_early_what_cannot_reach_top_n_changes_nothing_selected(
                 selected.append([])
                 continue
             assert report.rows == report.selected + sum(report.rejected.values())
-            selected.append(rows_of(crawl, report))
+            rows_selected = [row for rows in rows_of(crawl, report) for row in rows]
+            selected.append([(row["url"], row["part"], row["position"]) for row in rows_selected])
     assert selected[0] == selected[1]

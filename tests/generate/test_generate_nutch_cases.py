@@ -12,6 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+
 from command_line import run_pinyon
 
 CASES = Path(__file__).parent.parent / "data" / "nutch"

@@ -105,14 +105,14 @@ def test_a_domain_may_be_spread_over_the_parts_its_limits_give_it_by_whole_hosts
     crawldb = [url_row(f"http://h{h}.one.com/{n}") for h in range(20) for n in range(2)]
     rules = Rules(now=NOW, parts=50, seed=3)
     with select(
-        crawldb, [], rules, partitions=2, spill_dir=tmp_path, limits_rows=[limits_row("one.com", parts=2)]
+        crawldb, [], rules, partitions=2, spill_dir=tmp_path, limits_rows=[limits_row("one.com", parts=3)]
     ) as selection:
         rows = list(partition(selection, rules))
     keys = {row["host"]: row["host_key"] & (2**63 - 1) for row in crawldb}
     assert {row.row.host: row.part for row in rows} == {
-        host: part_of(f"one.com#{key % 2}", 3, 50) for host, key in keys.items()
+        host: part_of(f"one.com#{key % 3}", 3, 50) for host, key in keys.items()
     }
-    assert len({row.part for row in rows}) == 2
+    assert len({row.part for row in rows}) == 3
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,7 +82,7 @@ class Ended:
         return dict(json.loads(self.stdout))
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
+def start(*arguments: object, preexec_fn: Callable[[], None] | None = None) -> subprocess.Popen[str]:
     """A command, in a process group of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "pinyon", *map(str, arguments)],
@@ -90,6 +90,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
+        preexec_fn=preexec_fn,
     )
 
 

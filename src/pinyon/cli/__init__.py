@@ -11,7 +11,7 @@ import sys
 import click
 
 from pinyon import __version__
-from pinyon.cli import keep, read, steps, upkeep
+from pinyon.cli import ask, keep, read, steps, upkeep
 from pinyon.errors import PinyonError
 
 
@@ -30,7 +30,7 @@ def cli() -> None:
     """
 
 
-for module in (steps, read, keep, upkeep):
+for module in (steps, read, ask, keep, upkeep):
     for command in module.COMMANDS:
         cli.add_command(command)
 

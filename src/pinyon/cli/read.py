@@ -18,6 +18,9 @@ _dump = click.option(
     type=click.Path(path_type=Path),
     help="Write all rows: .csv, .jsonl or .parquet.",
 )
+_where = click.option(
+    "--where", metavar="EXPR", help="Only rows for which this expression holds (not with --url)."
+)
 _version = click.option(
     "--at-version", type=int, metavar="N", help="An older version of the crawldb (see history)."
 )
@@ -29,6 +32,7 @@ _version = click.option(
 @click.option("--url", help="All that is known of one URL.")
 @click.option("--top", type=int, metavar="N", help="The first URLs by score.")
 @click.option("--host", help="Only URLs of this host (with --top or --dump).")
+@_where
 @_dump
 @_version
 @common.common
@@ -38,6 +42,7 @@ def readdb(
     url: str | None,
     top: int | None,
     host: str | None,
+    where: str | None,
     dump: Path | None,
     at_version: int | None,
     **options: Any,
@@ -48,14 +53,16 @@ def readdb(
     out = output(options)
     with common.opened(crawl_dir, options, out) as crawl:
         if dump is not None:
-            rows = reports.dump(crawl, "crawldb", dump, host=host, at_version=at_version)
+            rows = reports.dump(crawl, "crawldb", dump, host=host, where=where, at_version=at_version)
             out.data({"rows": rows, "file": str(dump)}, [f"{rows:,} rows written to {dump}"])
         elif url is not None:
             _row(out, reports.url_row(crawl, url, at_version=at_version), f"{url}: not in the crawldb")
         elif top is not None or host is not None:
-            _rows(out, reports.top(crawl, "crawldb", top or 20, host=host))
+            _rows(
+                out, reports.top(crawl, "crawldb", top or 20, host=host, where=where, at_version=at_version)
+            )
         else:
-            _stats(out, reports.crawldb_stats(crawl, at_version=at_version))
+            _stats(out, reports.crawldb_stats(crawl, at_version=at_version, where=where))
 
 
 def _stats(out: Out, stats: Any) -> None:
@@ -81,10 +88,17 @@ def _rows(out: Out, rows: list[dict[str, Any]]) -> None:
 @click.option("--stats", is_flag=True, help="Totals (what is shown by default).")
 @click.option("--host", help="All that is known of one host.")
 @click.option("--top", type=int, metavar="N", help="The hosts with most URLs.")
+@_where
 @_dump
 @common.common
 def readhostdb(
-    crawl_dir: Path, stats: bool, host: str | None, top: int | None, dump: Path | None, **options: Any
+    crawl_dir: Path,
+    stats: bool,
+    host: str | None,
+    top: int | None,
+    where: str | None,
+    dump: Path | None,
+    **options: Any,
 ) -> None:
     """What the HostDb holds."""
     from pinyon.reports import readdb as reports
@@ -92,14 +106,14 @@ def readhostdb(
     out = output(options)
     with common.opened(crawl_dir, options, out) as crawl:
         if dump is not None:
-            rows = reports.dump(crawl, "hostdb", dump, host=host)
+            rows = reports.dump(crawl, "hostdb", dump, host=host, where=where)
             out.data({"rows": rows, "file": str(dump)}, [f"{rows:,} rows written to {dump}"])
         elif host is not None:
             _row(out, reports.host_row(crawl, host), f"{host}: not in the HostDb")
         elif top is not None:
-            _rows(out, reports.top(crawl, "hostdb", top))
+            _rows(out, reports.top(crawl, "hostdb", top, where=where))
         else:
-            totals = reports.hostdb_stats(crawl)
+            totals = reports.hostdb_stats(crawl, where=where)
             out.data(totals, fields(totals))
 
 

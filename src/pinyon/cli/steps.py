@@ -135,7 +135,9 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 )
 @common.directory
 @_generate_options
-@click.option("--engine", type=click.Choice(["duckdb", "reference"]), help="reference: the slow specification.")
+@click.option(
+    "--engine", type=click.Choice(["duckdb", "reference"]), help="reference: the slow specification."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be selected; write nothing.")
 @common.common
 def generate(crawl_dir: Path, engine: str | None, dry_run: bool, **options: Any) -> None:

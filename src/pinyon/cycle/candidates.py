@@ -11,7 +11,7 @@ from pinyon.crawl import parse_time
 from pinyon.cycle.narrow import LIMITS, NARROW, URLS
 from pinyon.cycle.seeds import read_seeds
 from pinyon.cycle.selection import Selection
-from pinyon.errors import InputError
+from pinyon.errors import EngineError, InputError
 from pinyon.jobs import Files, Job, load
 from pinyon.store import Published, Segment
 from pinyon.tables import CRAWLDB, HOSTDB
@@ -50,9 +50,8 @@ def _select(selection: Selection, crawldb: Published, gathered: Gathered, cut: E
     for number, group in enumerate(engine.bucket_groups(crawldb.buckets)):
         if not crawldb.paths(group):
             continue
-        engine.run(
-            job, gathered.sources(group), {**gathered.params, "cut_below": cut.below}, gathered.fragments
-        )
+        params = {**gathered.params, "cut_below": cut.below}
+        engine.run(job, gathered.sources(group), params, gathered.fragments | cut.fragments)
         cut.learn(sum(file.rows for bucket in group for file in crawldb.files.get(bucket, ())))
         _count(selection, cut)
         path = selection.scratch / "candidates" / f"{number}.parquet"
@@ -84,10 +83,17 @@ class EarlyCut:
         self.wanted = settings.top_n or 0
         self.found = 0
         self.below: float | None = None
+        self._by_score = settings.sort_by.strip() == "score"
         self._engine = selection.crawl.engine
         self._rows = crawldb.rows
         self._used = used and self._rows >= CUT_EARLY_FROM and self.wanted > 0 and settings.segments == 1
         self._used = self._used and not limits_domains
+
+    @property
+    def fragments(self) -> dict[str, str]:
+        """SQL: where the sort value is the score, a scan can leave rows out by its column alone (NaN is above all)."""
+        by_score = self.below is not None and self._by_score
+        return {"score_reaches": f"score >= CAST({self.below!r} AS FLOAT)" if by_score else "true"}
 
     @property
     def keeps(self) -> str:
@@ -228,7 +234,7 @@ def open_lists(selection: Selection) -> list[Segment]:
     """Segments that the crawldb has not taken in, and that are younger than `gen_delay`."""
     segments = list(selection.crawl.segments)
     done = selection.crawl.store.applied(CRAWLDB, [segment.name for segment in segments])
-    oldest = selection.now - timedelta(seconds=selection.settings.gen_delay)
+    oldest = selection.made_at - timedelta(seconds=selection.settings.gen_delay)
     return [s for s in segments if s.name not in done and parse_time(s.info()["generate_time"]) > oldest]
 
 
@@ -289,22 +295,38 @@ def limits_file(selection: Selection, crawldb: Published) -> list[str]:
     path = Path(name)
     columns = _columns_of(selection, path)
     known = [c for c in LIMITS.names if c != "name" and c in columns]
-    casts = [
-        f"TRY_CAST({c} AS BIGINT) AS {c}" if c in known else f"CAST(NULL AS BIGINT) AS {c}"
-        for c in LIMITS.names[1:]
-    ]
+    casts = [f"CAST({c if c in known else 'NULL'} AS BIGINT) AS {c}" for c in LIMITS.names[1:]]
     raw = selection.scratch / "limits.parquet"
-    key = next(c for c in ("name", "domain", "host", "domain_or_host") if c in columns)
-    name_sql = f"lower(trim(CAST({key} AS VARCHAR))) AS name"
-    engine.write(f"SELECT {name_sql}, {', '.join(casts)} FROM {_scan(path)} WHERE {key} IS NOT NULL", raw)
+    keys = ", ".join(c for c in _LIMITS_KEYS if c in columns)
+    name_sql = f"rtrim(lower(trim(CAST(coalesce({keys}) AS VARCHAR))), '.') AS name"
+    try:
+        engine.write(f"SELECT {name_sql}, {', '.join(casts)} FROM {_scan(path)} WHERE name IS NOT NULL", raw)
+    except EngineError as error:
+        raise InputError(f"{path}: {error}") from error
+    _check_limits(selection, path, raw)
     return [_without_used(selection, crawldb, raw)] if "interval" in known else [str(raw)]
+
+
+#: Columns of a limits file that may name what a row is about.
+_LIMITS_KEYS = ("name", "domain", "host", "domain_or_host")
+
+
+def _check_limits(selection: Selection, path: Path, raw: Path) -> None:
+    """A name that stands twice has no limit that could be told; a delay below zero is none."""
+    wrong = selection.crawl.engine.rows(
+        f"SELECT name, count(*) AS n FROM read_parquet('{raw}') GROUP BY name "
+        "HAVING count(*) > 1 OR min(delay_ms) < 0 ORDER BY name LIMIT 1"
+    )
+    if wrong:
+        slip = "stands there twice" if wrong[0]["n"] > 1 else "has a delay_ms below zero"
+        raise InputError(f"{path}: '{wrong[0]['name']}' {slip}")
 
 
 def _scan(path: Path) -> str:
     quoted = "'" + str(path).replace("'", "''") + "'"
     if path.suffix == ".parquet":
         return f"read_parquet({quoted})"
-    return f"read_csv({quoted}, delim='\t', header=true, all_varchar=true, comment='#')"
+    return f"read_csv({quoted}, delim='\t', header=true, all_varchar=true, comment='#', null_padding=true)"
 
 
 def _columns_of(selection: Selection, path: Path) -> list[str]:
@@ -313,8 +335,7 @@ def _columns_of(selection: Selection, path: Path) -> list[str]:
     found = [
         row["column_name"] for row in selection.crawl.engine.rows(f"DESCRIBE SELECT * FROM {_scan(path)}")
     ]
-    unknown = set(found) - set(LIMITS.names) - {"domain", "host", "domain_or_host"}
-    if unknown or not set(found) & {"name", "domain", "host", "domain_or_host"}:
+    if set(found) - set(LIMITS.names) - set(_LIMITS_KEYS) or not set(found) & set(_LIMITS_KEYS):
         raise InputError(
             f"{path}: wanted columns domain (or host), {', '.join(LIMITS.names[1:])}; found {', '.join(found)}"
         )
@@ -337,7 +358,7 @@ def _without_used(selection: Selection, crawldb: Published, raw: Path) -> str:
     engine.bind({"limits": limits})
     left = selection.scratch / "limits-left.parquet"
     engine.write(
-        "SELECT l.* REPLACE (CAST(CASE WHEN l.urls < 0 THEN l.urls ELSE greatest(l.urls - coalesce(u.urls, 0), 0) END "
+        "SELECT l.* REPLACE (CAST(CASE WHEN l.urls >= 0 THEN greatest(l.urls - coalesce(u.urls, 0), 0) ELSE l.urls END "
         "AS BIGINT) AS urls) FROM limits AS l LEFT JOIN (SELECT name, sum(urls) AS urls "
         f"FROM read_parquet([{listed}]) GROUP BY name) AS u ON u.name = l.name",
         left,

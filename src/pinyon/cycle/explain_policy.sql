@@ -20,21 +20,27 @@ SELECT
     p.crawl_delay_ms,
     hl.urls AS file_host_limit,
     dl.urls_per_host AS file_domain_host_limit,
-    coalesce(hl.delay_ms, dl.delay_ms) AS file_delay_ms,
+    coalesce(
+        CASE WHEN hl.delay_ms >= 0 THEN hl.delay_ms END,
+        CASE WHEN dl.delay_ms >= 0 THEN dl.delay_ms END
+    ) AS file_delay_ms,
     coalesce(hl.urls, dl.urls_per_host, p.said_limit, :max_count) AS host_limit,
     coalesce(dl.urls, :max_per_domain) AS domain_limit,
-    coalesce(dl.hosts, :max_hosts_per_domain) AS domain_hosts,
-    coalesce(hl.delay_ms, dl.delay_ms, CASE WHEN p.said_delay_ms >= 0 THEN p.said_delay_ms END) AS fetch_delay_ms
+    coalesce(dl.hosts, :max_hosts_per_domain) AS domain_hosts
 FROM hosts_asked AS a
 LEFT JOIN host_policy AS p ON p.host = a.host
 LEFT JOIN limits AS hl ON hl.name = a.host AND a.host <> a.domain
 LEFT JOIN limits AS dl ON dl.name = a.domain
 
+-- step: delayed
+SELECT *, coalesce(file_delay_ms, CASE WHEN said_delay_ms >= 0 THEN said_delay_ms END) AS fetch_delay_ms
+FROM with_policy
+
 -- step: timed
 SELECT
     *,
     greatest(coalesce(fetch_delay_ms, :default_delay_ms), coalesce(crawl_delay_ms, 0), :min_delay_ms) AS delay_ms
-FROM with_policy
+FROM delayed
 
 -- step: policies
 SELECT

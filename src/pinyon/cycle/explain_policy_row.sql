@@ -1,9 +1,9 @@
 -- The policy of one host, and the values of the names that its expressions use.
 -- reads:
--- fragments: names
+-- fragments: name_values
 
 -- step: policy_row (kept)
 SELECT * FROM policies
 
 -- step: names_of_host (kept)
-SELECT {names} FROM hosts_asked AS a LEFT JOIN hostdb AS h ON h.host = a.host
+SELECT {name_values} FROM hosts_asked AS a LEFT JOIN hostdb AS h ON h.host = a.host

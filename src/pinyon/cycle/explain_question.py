@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pinyon.crawl import Crawl, parse_time, utc_now
+from pinyon.crawl import Crawl, parse_time
+from pinyon.cycle.aside import selection_aside, selection_of
 from pinyon.cycle.candidates import limits_file, listed_urls
-from pinyon.cycle.choose import open_segments
 from pinyon.cycle.narrow import LIMITS, URLS
-from pinyon.cycle.policy import Policy, effective, policy_of
+from pinyon.cycle.policy import Policy
 from pinyon.cycle.selection import Selection
-from pinyon.engines.spill import SpillFolder
 from pinyon.jobs import Files, Job, load
-from pinyon.settings import Generate, Settings
+from pinyon.settings import Generate, Settings, specs
 from pinyon.store import Published, Segment
 from pinyon.tables import CRAWLDB, HOSTDB
+from pinyon.urls import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`settings` are the effective ones, `now` is the time to go by (UTC), `locks` the open segments, oldest first."""
+    """What a generate goes by: settings, policy, time (`now`, UTC), the crawldb, open segments (`locks`, oldest first),
+    files that were given, and whether the URL filters are asked once more."""
 
     crawl: Crawl
     everything: Settings
@@ -47,8 +48,9 @@ class Question:
     locks: Sequence[Lock]
     limits: Sequence[str]
     listed: Mapping[int, Sequence[str]] | None
-    fragments: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, Any] = field(default_factory=dict)
+    is_filtered: bool
+    fragments: Mapping[str, str]
+    values: Mapping[str, Any]
 
     @property
     def settings(self) -> Generate:
@@ -59,6 +61,10 @@ class Question:
         """Whether the limits of any domain could matter."""
         named = self.policy.domain_limit >= 0 or self.settings.max_hosts_per_domain >= 0
         return named or self.settings.limits_file is not None
+
+    def bucket_of(self, host: str | None) -> list[int]:
+        """The bucket of a host."""
+        return [0 if host is None else key_of(host) & (self.crawldb.buckets - 1)]
 
     def groups(self) -> list[list[int]]:
         """Buckets that go through a job together, without those that are empty."""
@@ -112,26 +118,33 @@ def lock_files(segment: Segment, buckets: Sequence[int]) -> list[str]:
 
 
 @contextmanager
-def asking(
-    crawl: Crawl, now: datetime | str | None, options: Mapping[str, Any], version: int | None = None
-) -> Iterator[Question]:
-    """The question with the options of `generate`; its folder is gone at the end. Raises what generate raises."""
-    everything = effective(crawl.settings, options)
-    moment = now or everything.generate.now or utc_now()
-    moment = parse_time(moment) if isinstance(moment, str) else moment
-    moment += timedelta(days=everything.generate.add_days)
+def asking(crawl: Crawl, now: datetime | str | None, options: Mapping[str, Any]) -> Iterator[Question]:
+    """What generate with these options would ask now; the folder is gone at the end. Raises what generate raises."""
+    with selection_aside(crawl, now, options) as (selection, crawldb):
+        yield _question(selection, crawldb, _locks(selection, crawldb, None))
+
+
+@contextmanager
+def asking_again(crawl: Crawl, segment: Segment, version: int | None) -> Iterator[Question]:
+    """What the generate that made a segment asked, of that version of the crawldb (None: as it is now).
+
+    The HostDb is the present one, and files that its settings name are read as they are now.
+    """
+    info = segment.info()
+    known = {spec.key for spec in specs()}
+    recorded = {name: value for name, value in info["settings"].items() if name in known}
+    everything = Settings().with_values(recorded, f"{segment.name}/segment.json")
+    now = parse_time(info["generate_time"]) + timedelta(days=everything.generate.add_days)
     crawldb = crawl.store.current(CRAWLDB, version)
-    policy = policy_of(crawl, everything.generate, crawldb)
-    spill = SpillFolder(crawl.root / ".tmp" / "spills")
-    try:
-        yield _question(Selection(crawl, everything, policy, moment, 0, spill.path), crawldb)
-    finally:
-        spill.remove()
+    with selection_of(crawl, everything, now, crawldb) as selection:
+        yield _question(selection, crawldb, _locks(selection, crawldb, before=segment))
 
 
-def _question(selection: Selection, crawldb: Published) -> Question:
-    locks = _locks(selection)
-    question = Question(
+def _question(selection: Selection, crawldb: Published, locks: Sequence[Lock]) -> Question:
+    # rows that entered through these very rules need no second look
+    passed = crawldb.facts.get("filter") == selection.crawl.url_filter.digest()
+    is_filtered = selection.settings.filter and not passed
+    return Question(
         crawl=selection.crawl,
         everything=selection.everything,
         policy=selection.policy,
@@ -141,29 +154,38 @@ def _question(selection: Selection, crawldb: Published) -> Question:
         locks=locks,
         limits=limits_file(selection, crawldb),
         listed=listed_urls(selection, crawldb.buckets),
-        fragments=_fragments(selection, crawldb, any(lock.holds for lock in locks)),
+        is_filtered=is_filtered,
+        fragments=_fragments(selection, is_filtered, any(lock.holds for lock in locks)),
         values=_values(selection),
     )
-    return question
 
 
-def _locks(selection: Selection) -> list[Lock]:
-    oldest = selection.now - timedelta(seconds=selection.settings.gen_delay)
-    times = [(s, parse_time(s.info()["generate_time"])) for s in open_segments(selection.crawl)]
-    return [Lock(segment, at, at > oldest) for segment, at in times]
+def _locks(selection: Selection, crawldb: Published, before: Segment | None) -> list[Lock]:
+    """Segments that this version of the crawldb has not taken in; only those `before` one, if that is given."""
+    crawl = selection.crawl
+    segments = list(crawl.segments)
+    done = crawl.store.applied(CRAWLDB, [segment.name for segment in segments], crawldb.version)
+    oldest = selection.made_at - timedelta(seconds=selection.settings.gen_delay)
+    found = []
+    for segment in segments:
+        if before is not None and segment.name == before.name:
+            break
+        if segment.name not in done:
+            generated_at = parse_time(segment.info()["generate_time"])
+            found.append(Lock(segment, generated_at, generated_at > oldest))
+    return found
 
 
-def _fragments(selection: Selection, crawldb: Published, locked: bool) -> dict[str, str]:
-    settings, rules = selection.settings, selection.crawl.url_filter
+def _fragments(selection: Selection, filtered: bool, locked: bool) -> dict[str, str]:
     # URLs themselves are read only where they must be compared
     same = "EXISTS (SELECT 1 FROM {0} AS o WHERE o.url_key = c.url_key AND o.url = c.url)"
-    passed = not settings.filter or crawldb.facts.get("filter") == rules.digest()
+    rules = selection.crawl.url_filter
     return {
         **selection.policy.fragments,
         "host_join": "LEFT JOIN hostdb AS h ON h.host = c.host" if selection.policy.needs_host else "",
-        "url_filter": "CAST(NULL AS VARCHAR)" if passed else rules.sql("c.url", "c.host"),
+        "url_filter": rules.sql("c.url", "c.host") if filtered else "CAST(NULL AS VARCHAR)",
         "is_locked": same.format("locked") if locked else "false",
-        "is_listed": same.format("listed") if settings.from_list is not None else "true",
+        "is_listed": same.format("listed") if selection.settings.from_list is not None else "true",
     }
 
 

@@ -14,10 +14,10 @@ SELECT
 FROM host_ranked
 WHERE mine
     OR NOT (
-        (host_limit >= 0 AND host_rank > (host_limit + :together - 1) // :together * :together * :lists)
+        (host_limit >= 0 AND (host_rank - 1) // (:together * :lists) * :together >= host_limit)
         OR coalesce(
             (:lists = 1 OR host_limit < 0)
-            AND host_rank > (host_budget + :together - 1) // :together * :together * :lists,
+            AND (host_rank - 1) // (:together * :lists) * :together >= host_budget,
             false
         )
     )

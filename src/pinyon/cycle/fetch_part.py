@@ -26,7 +26,7 @@ from pinyon.fetcher import FetchItem, FileRobotsCache, fetch_items
 from pinyon.tables import HOST_FACTS, PAGES
 
 #: How long a part waits for an orphan of a killed run to notice that its parent is gone.
-_ORPHAN_S = 15.0
+_ORPHAN_S = 5.0
 #: How often what came is flushed, and the parent and the disk are looked at.
 _LOOK_S = 0.25
 #: Reasons to stop that leave a part as good as done: what was not fetched stays due.

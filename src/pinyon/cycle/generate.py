@@ -147,7 +147,7 @@ def _list_report(name: str, number: int, placement: Placement) -> ListReport:
 def _info(selection: Selection, report: ListReport) -> dict[str, Any]:
     """What segment.json tells of a list."""
     return {
-        "generate_time": selection.now.isoformat(),
+        "generate_time": selection.made_at.isoformat(),
         "seed": selection.seed,
         "parts": [{"urls": p.urls, "hosts": p.hosts, "estimated_s": p.estimated_s} for p in report.parts],
         "counts": {"rows": selection.rows, "selected": report.urls, "rejected": selection.by_reason()},

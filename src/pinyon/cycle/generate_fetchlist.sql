@@ -15,4 +15,4 @@ SELECT
     s.fetch_delay_ms,
     s.not_before
 FROM placed AS s
-JOIN crawldb AS c ON c.row_address = s.row_address
+JOIN crawldb AS c ON c.row_address = s.row_address AND c.bucket = s.bucket

@@ -1,7 +1,7 @@
 -- Select: within one bucket every row under the first reason that drops it.
 -- reads: crawldb, hostdb, locked, listed
 -- params: now, max_interval, gen_delay_from, restrict_status, exclude_status, min_score, interval_at_most, cut_below
--- fragments: sort_value, expression, url_filter, is_locked, lock_join, is_listed, list_join, host_join
+-- fragments: sort_value, expression, url_filter, is_locked, lock_join, is_listed, list_join, host_join, score_reaches
 
 -- step: seen_by_schedule
 -- A row that lies further ahead than the longest interval is due now, at most 0.9 of that interval apart
@@ -26,7 +26,7 @@ FROM seen_by_schedule AS c
 -- step: judged
 -- Every row under the first reason that drops it; null: a candidate.
 SELECT
-    c.url_key, c.host, c.host_key, c.domain, c.bucket, c.row_address, c.sort_value, c.fetch_time, c.too_far, c.fetch_interval AS interval_now,
+    c.url_key, c.host, c.host_key, c.domain, c.bucket, c.row_address, c.sort_value, c.fetch_time, c.score, c.too_far, c.fetch_interval AS interval_now,
     CASE
         WHEN c.host IS NULL THEN 'no_host'
         WHEN {is_listed} THEN 'not_listed'
@@ -50,7 +50,8 @@ SELECT reason, count(*) AS urls FROM judged WHERE reason IS NOT NULL GROUP BY re
 
 -- step: candidates
 -- Said once more in a form that a scan understands: rows that are not due are not even unpacked.
-SELECT * EXCLUDE (reason, fetch_time)
+SELECT * EXCLUDE (reason, fetch_time, score)
 FROM judged
 WHERE reason IS NULL
     AND (fetch_time <= :now OR fetch_time > CAST(:now AS TIMESTAMPTZ) + to_seconds(:max_interval))
+    AND {score_reaches}

@@ -11,7 +11,11 @@ SELECT
     dl.urls AS domain_limit,
     dl.hosts AS domain_hosts,
     dl.parts AS domain_parts,
-    coalesce(hl.delay_ms, dl.delay_ms, CASE WHEN r.said_delay_ms >= 0 THEN r.said_delay_ms END) AS fetch_delay_ms,
+    coalesce(
+        CASE WHEN hl.delay_ms >= 0 THEN hl.delay_ms END,
+        CASE WHEN dl.delay_ms >= 0 THEN dl.delay_ms END,
+        CASE WHEN r.said_delay_ms >= 0 THEN r.said_delay_ms END
+    ) AS fetch_delay_ms,
     coalesce(r.crawl_delay_ms, 0) AS crawl_delay_ms,
     r.retry_at AS not_before,
     r.in_hostdb AND r.max_count IS NULL AS no_limit_said,
@@ -37,10 +41,10 @@ FROM timed
 SELECT
     *,
     CASE
-        WHEN host_limit >= 0 AND host_rank > (host_limit + :together - 1) // :together * :together * :lists
+        WHEN host_limit >= 0 AND (host_rank - 1) // (:together * :lists) * :together >= host_limit
             THEN 'host_limit'
         WHEN (:lists = 1 OR host_limit < 0)
-            AND host_rank > (host_budget + :together - 1) // :together * :together * :lists
+            AND (host_rank - 1) // (:together * :lists) * :together >= host_budget
             THEN 'time_budget'
     END AS cut
 FROM budgeted

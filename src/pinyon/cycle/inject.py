@@ -1,40 +1,39 @@
-"""inject: seeds become rows of the crawldb."""
+"""inject: seeds become rows of the crawldb.
+
+sources ─▶ chunks ─▶ staged seeds ─┐
+                                   ├─▶ known rows, new rows ─▶ the next version of the crawldb
+crawldb ───────────────────────────┘       (bucket by bucket)     (one commit)
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from pinyon.crawl import Crawl, utc_now
 from pinyon.cycle.rewrite import rewrite
-from pinyon.cycle.seeds import Seed, check_sources, read_seeds
+from pinyon.cycle.seeds import Chunk, check_sources, read_chunks
+from pinyon.cycle.stage_seeds import SEEDS, Rules, Staged, stage_chunk
+from pinyon.expressions import widest
+from pinyon.expressions.types import Type
 from pinyon.jobs import Files, load
-from pinyon.tables import CRAWLDB, Column, TableSpec
-from pinyon.urls import locate
+from pinyon.store import Published
+from pinyon.tables import CRAWLDB
 
-_SEEDS = TableSpec(
-    "seeds",
-    (
-        *CRAWLDB.columns[:6],
-        Column("score", "DOUBLE", "as given"),
-        Column("fetch_interval", "INTEGER", "as given, seconds"),
-        Column("metadata", "MAP(VARCHAR, VARCHAR)", "as given", nullable=False),
-        Column("line", "BIGINT", "order of the seeds", nullable=False),
-    ),
-    "seeds, normalised and filtered",
-)
-_STAGE_ROWS = 200_000
-#: Origins of refused seeds that are told one by one.
-_EXAMPLES = 5
+#: So many chunks are read here; of more, processes take them apart side by side.
+_CHUNKS_HERE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class InjectReport:
-    """What became of the seeds: `seeds` = `new` + `known` + `duplicates` + all `rejected`."""
+    """What became of the seeds: `seeds` = `new` + `known` + `duplicates` + all `rejected`.
+
+    `examples` tell the first few rejected ones, with where they stand.
+    """
 
     seeds: int
     new: int
@@ -43,44 +42,6 @@ class InjectReport:
     rejected: Mapping[str, int]
     examples: Sequence[str]
     version: int
-
-
-@dataclass(slots=True)
-class _Staged:
-    """Seeds on their way: rows wait by bucket, and are written aside when there are enough."""
-
-    folder: Path
-    rows: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
-    files: dict[int, list[str]] = field(default_factory=dict)
-    waiting: int = 0
-    seeds: int = 0
-    accepted: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    examples: list[str] = field(default_factory=list)
-    metadata_types: dict[str, str] = field(default_factory=dict)
-
-    def add(self, bucket: int, row: dict[str, Any]) -> None:
-        self.rows.setdefault(bucket, []).append(row)
-        self.waiting += 1
-        if self.waiting >= _STAGE_ROWS:
-            self.flush()
-
-    def refuse(self, reason: str, seed: Seed) -> None:
-        self.rejected[reason] += 1
-        if len(self.examples) < _EXAMPLES:
-            self.examples.append(f"{seed.origin}: {reason}: {seed.url[:200]}")
-
-    def flush(self) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        schema = _SEEDS.arrow_schema()
-        for bucket, rows in self.rows.items():
-            listed = self.files.setdefault(bucket, [])
-            path = self.folder / f"{bucket}-{len(listed)}.parquet"
-            pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
-            listed.append(str(path))
-        self.rows, self.waiting = {}, 0
 
 
 def inject(
@@ -94,41 +55,61 @@ def inject(
     """
     sources = list(sources)
     check_sources(sources)
-    settings = crawl.settings.inject
+    settings = crawl.settings.with_values({} if mode is None else {"inject.mode": mode}, "arguments")
     with crawl.writing("inject"):
-        return _inject(crawl, read_seeds(sources), mode or settings.mode, now or utc_now())
+        table = crawl.store.current(CRAWLDB)
+        staged = _stage(crawl, table, read_chunks(sources))
+        return _publish(crawl, table, staged, settings.inject.mode, now or utc_now())
 
 
-def _inject(crawl: Crawl, seeds: Iterator[Seed], mode: str, now: datetime) -> InjectReport:
-    table = crawl.store.current(CRAWLDB)
-    staged = _Staged(crawl.scratch("inject"))
-    for number, seed in enumerate(seeds):
-        _stage(crawl, staged, seed, number, table.buckets)
-    staged.flush()
+def _stage(crawl: Crawl, table: Published, chunks: Iterator[Chunk]) -> Staged:
+    """Takes the chunks apart: a few in this process, which costs no start, many in those of the engine."""
+    urls = crawl.settings.urls
+    rules = Rules(
+        crawl.scratch("inject"),
+        table.buckets,
+        crawl.normalise,
+        crawl.url_filter,
+        urls.private_suffixes,
+        4 * urls.max_url_length,
+    )
+    staged = Staged()
+    here = list(itertools.islice(chunks, _CHUNKS_HERE + 1))
+    if len(here) <= _CHUNKS_HERE:
+        for chunk in here:
+            staged.add(stage_chunk((rules, chunk)))
+        return staged
+    jobs = ((rules, chunk) for chunk in itertools.chain(here, chunks))
+    with closing(crawl.engine.map_parts(stage_chunk, jobs)) as coming:
+        for part in coming:
+            staged.add(part)
+    return staged
+
+
+def _publish(crawl: Crawl, table: Published, staged: Staged, mode: str, now: datetime) -> InjectReport:
     params = {
         "now": now,
         "mode": mode,
         "default_score": crawl.settings.inject.score,
         "default_interval": crawl.settings.db.fetch_interval_default,
     }
+    seeds = Files.of(SEEDS, sorted(staged.files))
     written, counts = rewrite(
         crawl,
         table,
         load("pinyon.cycle", "inject"),
-        lambda group: {
-            "crawldb": Files.of(CRAWLDB, table.paths(group)),
-            "seeds": Files.of(_SEEDS, [path for bucket in group for path in staged.files.get(bucket, ())]),
-        },
+        lambda group: {"crawldb": Files.of(CRAWLDB, table.paths(group)), "seeds": seeds.only(group)},
         params,
         result="injected",
         counts="inject_counts",
-        buckets=staged.files,
+        buckets=staged.buckets,
     )
     version = table.version
     if staged.accepted:
-        facts = {"metadata": widened(table.facts.get("metadata", {}), staged.metadata_types)}
+        facts = {"metadata": _widened(table.facts.get("metadata", {}), staged.metadata_types)}
+        operation = f"inject ({mode})"
         version = crawl.store.publish(
-            table, written, replaces=staged.files, facts=facts, operation=f"inject ({mode})"
+            table, written, replaces=staged.buckets, facts=facts, operation=operation
         )
         crawl.sweep_versions()
     urls, new = sum(c["urls"] for c in counts), sum(c["new"] for c in counts)
@@ -137,74 +118,15 @@ def _inject(crawl: Crawl, seeds: Iterator[Seed], mode: str, now: datetime) -> In
         new=new,
         known=urls - new,
         duplicates=staged.accepted - urls,
-        rejected=dict(staged.rejected),
-        examples=staged.examples,
+        rejected=dict(sorted(staged.rejected.items())),
+        examples=[text for _, text in staged.examples],
         version=version,
     )
 
 
-def _stage(crawl: Crawl, staged: _Staged, seed: Seed, number: int, buckets: int) -> None:
-    """Normalises and filters one seed; what is refused is counted under its reason."""
-    staged.seeds += 1
-    if seed.problem:
-        staged.refuse(seed.problem, seed)
-        return
-    # before anything looks at it: patterns and parsers are not for texts of a megabyte
-    if len(seed.url) > 4 * crawl.settings.urls.max_url_length:
-        staged.refuse("too_long", seed)
-        return
-    url = crawl.normalise(seed.url)
-    if url is None:
-        staged.refuse("not_a_url", seed)
-        return
-    place = locate(url, crawl.settings.urls.private_suffixes)
-    reason = crawl.url_filter.reason(url, place.host)
-    if reason is not None:
-        staged.refuse(reason, seed)
-        return
-    staged.accepted += 1
-    for name, value in seed.metadata.items():
-        known = staged.metadata_types.get(name)
-        staged.metadata_types[name] = wider(known, type_of(value))
-    bucket = place.bucket(buckets)
-    staged.add(
-        bucket,
-        {
-            "url": url,
-            "url_key": place.url_key,
-            "host": place.host,
-            "host_key": place.host_key,
-            "domain": place.domain,
-            "bucket": bucket,
-            "score": seed.score,
-            "fetch_interval": seed.interval_s,
-            "metadata": list(seed.metadata.items()),
-            "line": number,
-        },
-    )
-
-
-# -- types of metadata: text that is an integer is one, everywhere or nowhere --------------------------------
-
-_TYPES = ("integer", "double", "text")
-
-
-def type_of(value: str) -> str:
-    """`integer`, `double` or `text`: what expressions take a metadata value for."""
-    digits = value.removeprefix("-")
-    if digits.isascii() and digits.isdigit() and len(digits) <= 18:
-        return "integer"
-    try:
-        float(value)
-    except ValueError:
-        return "text"
-    return "double" if value.isascii() and not value.strip("+-.0123456789eE") else "text"
-
-
-def wider(one: str | None, other: str) -> str:
-    return other if one is None else max(one, other, key=_TYPES.index)
-
-
-def widened(known: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:
+def _widened(known: Mapping[str, str], found: Mapping[str, Type]) -> dict[str, str]:
     """One type a key, the widest ever seen: a name stays known when its last row goes."""
-    return {**known, **{name: wider(known.get(name), kind) for name, kind in found.items()}}
+    types = {name: Type(kind) for name, kind in known.items()}
+    for name, kind in found.items():
+        types[name] = widest([types.get(name, kind), kind])
+    return {name: kind.value for name, kind in types.items()}

@@ -1,14 +1,13 @@
 """parse: what the pages of a segment say: links, titles, text, in a pool of processes over the archive.
 
 pages ─────┐                       ┌▶ parse_chunk ─┐
-           ├▶ rows, in the order ──┼▶ parse_chunk ─┼▶ .parse-…/links, docs ─▶ links, docs
+           ├▶ rows, in the order ──┼▶ parse_chunk ─┼▶ .NAME.parse-…/ ─▶ links, docs
 fetchlist ─┘  of the archive       └▶ …            ┘   (aside, then in place)
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -84,7 +83,7 @@ def _parse(
     crawl: Crawl, segment: Segment, progress: Callable[[Segment, int, int], None] | None
 ) -> ParseReport:
     rows, total, cost = _select(crawl, segment)
-    aside = _aside(segment)
+    aside = _aside(crawl, segment)
     processes = crawl.settings.parse.processes or os.cpu_count() or 1
     limit = min(max(cost // (processes * _CHUNKS_A_PROCESS), _LEAST_COST), _MOST_COST)
     jobs = _jobs(rows, _rules(crawl, segment, aside), limit)
@@ -103,6 +102,7 @@ def _parse(
 
 def _select(crawl: Crawl, segment: Segment) -> tuple[Path, int, int]:
     """What is to be parsed as a file in the order of the archive, how many rows it has, and their cost."""
+    segment.check_whole()
     pages = segment.files("pages")
     if len(pages) < len(segment.files("fetchlist")):
         raise StoreError(
@@ -163,11 +163,10 @@ def _chunks(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.Record
 # -- publishing -----------------------------------------------------------------------------------------------
 
 
-def _aside(segment: Segment) -> Path:
-    """An empty folder of this run alone: a worker of a killed run, should it still live, writes to another."""
-    for path in segment.path.glob(".parse-*"):
-        shutil.rmtree(path, ignore_errors=True)
-    aside = Path(tempfile.mkdtemp(prefix=".parse-", dir=segment.path))
+def _aside(crawl: Crawl, segment: Segment) -> Path:
+    """An empty folder of this run alone: a worker of a killed run, should it still live, writes to another. The next
+    writer sweeps what begins with a dot."""
+    aside = Path(tempfile.mkdtemp(prefix=f".{segment.name}.parse-", dir=crawl.segments.root))
     for name in _FOLDERS:
         (aside / name).mkdir()
     return aside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -135,9 +135,7 @@ class _Chunk:
         record = self._record(row)
         limit = self._rules.settings.max_decoded_bytes
         decoded = decode_body(record.payload, record.header("Content-Encoding"), limit)
-        if decoded.error and not decoded.data:
-            return Page(status="failed", error=decoded.error)
-        return parse_page(
+        page = parse_page(
             decoded.data,
             url=row["url"],
             content_type=row["content_type"],
@@ -148,6 +146,9 @@ class _Chunk:
             agent_names=self._rules.agent_names,
             limits=self._limits,
         )
+        if decoded.error and page.status != "parsed":
+            return replace(page, status="failed", error=decoded.error)
+        return page
 
     def _record(self, row: Mapping[str, Any]) -> Record:
         """Raises `InputError` if there is no such record, or it is another page's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,12 +65,24 @@ def _keyed(values: Mapping[str, Any]) -> dict[str, Any]:
     return {f"generate.{name}": value for name, value in values.items()}
 
 
+#: Least and greatest value of numbers that mean nothing beyond: a hundred years are for ever.
+_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "top_n": (0, math.inf),
+    "segments": (1, 10_000),
+    "fetchers": (1, 1_000_000),
+    "keep_together": (1, 1_000_000_000),
+    "time_budget": (0, math.inf),
+    "gen_delay": (0, 3_153_600_000),
+    "add_days": (-36_500, 36_500),
+}
+
+
 def _checked(settings: Generate) -> Generate:
-    if settings.top_n is not None and settings.top_n < 0:
-        raise UsageError(f"generate.top_n = {settings.top_n}: wanted 0 or more, or nothing for no limit")
-    for name in ("segments", "fetchers", "keep_together"):
-        if getattr(settings, name) < 1:
-            raise UsageError(f"generate.{name} = {getattr(settings, name)}: wanted 1 or more")
+    for name, (least, most) in _BOUNDS.items():
+        value = getattr(settings, name)
+        if value is not None and not least <= value <= most:  # NaN is within no bounds
+            wanted = f"{least:,} or more" if most == math.inf else f"{least:,} to {most:,}"
+            raise UsageError(f"generate.{name} = {value}: wanted {wanted}")
     return replace(
         settings,
         restrict_status=_statuses("restrict_status", settings.restrict_status),

@@ -112,7 +112,9 @@ def _hostdb_rows(selection: Selection) -> Iterator[dict[str, Any]]:
     fragments = {name: selection.policy.fragments[name] for name in job.fragments}
     hostdb = Files.of(HOSTDB, selection.policy.hostdb.paths())
     selection.crawl.engine.write_result(job, {"hostdb": hostdb}, path, {}, fragments)
-    yield from _read(path)
+    # a reducer must meet a host where its URLs are, whatever domain another crawl gave it
+    private = selection.everything.urls.private_suffixes
+    yield from ({**row, "domain": domain_of(row["host"], private)} for row in _read(path))
 
 
 def _limits_rows(selection: Selection, gathered: Gathered) -> Iterator[dict[str, Any]] | None:

@@ -32,6 +32,16 @@ SCORE_MODELS: Mapping[str, ScoreModel] = {
         "c.score + coalesce(l.new_score, 0)",
         "l.score",
     ),
+    # the first generator's: sorted by the number of links, which is exact where a linkdb is kept
+    "links": ScoreModel(
+        "CASE WHEN l.moved THEN 0 ELSE 1 END", "c.score + coalesce(l.new_score, 0)", "l.score"
+    ),
+    # nearest to the seeds first
+    "depth": ScoreModel(
+        "0",
+        "greatest(c.score, 1.0 / (1 + least(c.depth, coalesce(l.depth, c.depth))))",
+        "1.0 / (1 + l.depth)",
+    ),
     "none": ScoreModel("0", "c.score", "1"),
 }
 

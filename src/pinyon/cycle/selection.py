@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pinyon.crawl import Crawl
 from pinyon.cycle.policy import Policy
+from pinyon.mapreduce import LIMITS as LIMITS
+from pinyon.mapreduce import REASONS as REASONS
 from pinyon.settings import Generate, Settings
-
-#: Reasons that drop a row before any limit, in the order they are asked.
-REASONS = (
-    "no_host",
-    "not_listed",
-    "excluded_status",
-    "not_due",
-    "awaiting_update",
-    "status",
-    "min_score",
-    "interval",
-    "expression",
-    "blocked",
-    "url_filter",
-    "filter_error",
-)
-#: Reasons of the limits, in the order they are asked.
-LIMITS = ("host_limit", "time_budget", "hosts_per_domain", "domain_limit", "top_n")
 
 
 @dataclass(slots=True)
@@ -52,6 +36,11 @@ class Selection:
     @property
     def settings(self) -> Generate:
         return self.everything.generate
+
+    @property
+    def made_at(self) -> datetime:
+        """When the lists are made: `now` lies `add_days` ahead of it."""
+        return self.now - timedelta(days=self.settings.add_days)
 
     def forget_counts(self) -> None:
         """As if nothing had been looked at yet."""

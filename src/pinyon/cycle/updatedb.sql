@@ -1,7 +1,7 @@
 -- One bucket of the crawldb, with what was learned of its URLs and of the links that lead to them.
--- reads: crawldb, results, links, fetchlist, hosts, hostdb
--- params: now, retry_max, retry_interval, interval_default, interval_max, additions, ignore_internal, ignore_external, by_domain, max_depth
--- fragments: interval, gap, distinct_links, link_score, known_score, new_score
+-- reads: crawldb, results, links, fetchlist, hosts, hostdb, bounds
+-- params: now, retry_max, retry_interval, interval_default, interval_max, interval_min, interval_most, additions, ignore_internal, ignore_external, by_domain, max_depth
+-- fragments: delta, interval, gap, kept_facts, inherited, distinct_links, link_score, known_score, new_score
 
 -- step: latest (kept)
 -- A URL fetched twice: the latest result wins; one that was not even requested says nothing beside one that was.
@@ -69,7 +69,9 @@ SELECT
     CASE WHEN r.retry_at IS NOT NULL THEN least(r.retry_at, r.fetch_time + to_seconds(:interval_max)) END AS retry_at,
     r.signature AS result_signature,
     r.etag AS result_etag,
-    r.last_modified AS result_last_modified
+    r.last_modified AS result_last_modified,
+    coalesce(r.content_type, c.metadata['content_type']) AS content_type,
+    r.language
 FROM known AS c
 JOIN latest AS r ON r.url_key = c.url_key AND r.url = c.url
 WHERE r.action <> 'unchanged' AND (c.last_fetch_time IS NULL OR r.fetch_time > c.last_fetch_time)
@@ -93,10 +95,21 @@ SELECT
         WHEN status = 'db_gone' AND action NOT IN ('gone', 'retry', 'postponed')
             THEN least(fetch_interval, :interval_default)
         ELSE fetch_interval
-    END AS base_s,
-    0 AS min_s,
-    :interval_max AS max_s
+    END AS base_s
 FROM fetched_rows
+
+-- step: bounded
+-- The nearest bound counts: of the host, its domain, the MIME type, its family.
+SELECT
+    j.*,
+    coalesce(h.min_s, d.min_s, t.min_s, f.min_s, :interval_min) AS min_s,
+    least(coalesce(h.max_s, d.max_s, t.max_s, f.max_s, :interval_most), :interval_max) AS max_s,
+    {delta} AS delta_s
+FROM judged AS j
+LEFT JOIN bounds AS h ON h.kind = 'host' AND h.name = j.host
+LEFT JOIN bounds AS d ON d.kind = 'domain' AND d.name = j.domain
+LEFT JOIN bounds AS t ON t.kind = 'type' AND t.name = j.content_type
+LEFT JOIN bounds AS f ON f.kind = 'types' AND f.name = split_part(j.content_type, '/', 1)
 
 -- step: scheduled
 SELECT
@@ -108,11 +121,12 @@ SELECT
             THEN CAST(round(least(greatest({interval}, min_s), max_s)) AS INTEGER)
         ELSE CAST(round(least(greatest(base_s, min_s), max_s)) AS INTEGER)
     END AS interval_s
-FROM judged
+FROM bounded
 
 -- step: refetched
 SELECT
-    url, url_key, what, score, inlinks, depth, metadata,
+    url, url_key, what,
+    CASE WHEN action IN ('fetched', 'not_modified', 'parse_failed') THEN {kept_facts} ELSE metadata END AS metadata,
     CASE what
         WHEN 'fetched' THEN 'db_fetched'
         WHEN 'not_modified' THEN 'db_notmodified'
@@ -192,12 +206,12 @@ WHERE c.status = 'db_robots_denied'
 -- step: changed (kept)
 SELECT
     url, url_key, what, status, fetch_time, fetch_interval, last_fetch_time, modified_time, retries, signature, etag,
-    last_modified
+    last_modified, metadata
 FROM refetched
 UNION ALL
 SELECT
     f.url, f.url_key, 'freed' AS what, f.status, CAST(:now AS TIMESTAMPTZ) AS fetch_time, f.fetch_interval,
-    f.last_fetch_time, f.modified_time, f.retries, f.signature, f.etag, f.last_modified
+    f.last_fetch_time, f.modified_time, f.retries, f.signature, f.etag, f.last_modified, f.metadata
 FROM freed AS f
 ANTI JOIN refetched AS r ON r.url_key = f.url_key AND r.url = f.url
 
@@ -233,8 +247,8 @@ SELECT
     CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) AS DOUBLE) AS score,
     CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) FILTER (WHERE from_first) AS DOUBLE)
         AS new_score,
-    min_by(from_metadata, (from_depth, from_url)) AS metadata,
-    min_by(from_metadata, (from_depth, from_url)) FILTER (WHERE moved) AS moved_metadata
+    min_by({inherited}, (from_depth, from_url)) AS metadata,
+    min_by({inherited}, (from_depth, from_url)) FILTER (WHERE moved) AS moved_metadata
 FROM counted_links AS l
 GROUP BY to_url
 
@@ -258,7 +272,10 @@ SELECT
     CASE WHEN d.url IS NULL THEN c.etag ELSE d.etag END AS etag,
     CASE WHEN d.url IS NULL THEN c.last_modified ELSE d.last_modified END AS last_modified,
     CASE WHEN d.url IS NULL THEN c.generate_time END AS generate_time,
-    CASE WHEN l.moved_metadata IS NULL THEN c.metadata ELSE map_concat(l.moved_metadata, c.metadata) END AS metadata,
+    CASE
+        WHEN l.moved_metadata IS NOT NULL THEN map_concat(l.moved_metadata, coalesce(d.metadata, c.metadata))
+        ELSE coalesce(d.metadata, c.metadata)
+    END AS metadata,
     coalesce(d.what, 'none') AS what
 FROM known AS c
 LEFT JOIN changed AS d ON d.url_key = c.url_key AND d.url = c.url

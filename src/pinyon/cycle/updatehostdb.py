@@ -18,6 +18,10 @@ from pinyon.jobs import Files, load
 from pinyon.store import Published, Segment
 from pinyon.tables import CRAWLDB, HOST_FACTS, HOSTDB, PAGES
 
+#: Score of a host, over its rows of the crawldb; null: as it was. Decimals add up the same in any order.
+_SUM = "CAST(sum(CAST(greatest(least(score, 1e15), -1e15) AS DECIMAL(28, 12))) AS DOUBLE)"
+HOST_SCORES = {"keep": "NULL", "mean": f"{_SUM} / count(*)", "max": "max(score)", "sum": _SUM}
+
 #: Metadata that the job itself writes, and what expressions take it for.
 _OWN_METADATA = {"robots_changed": "integer"}
 
@@ -51,7 +55,8 @@ def merge_hosts(crawl: Crawl) -> HostDbReport:
             f"run 'pinyon rebucket {crawl.root} {crawldb.buckets}'"
         )
     segments = segments_to_merge(crawl)
-    counted = {"crawldb": crawldb.version, "min_records": crawl.settings.hostdb.min_records}
+    settings = crawl.settings.hostdb
+    counted = {"crawldb": crawldb.version, "min_records": settings.min_records, "score": settings.score}
     # whoever else wrote the HostDb since, it has another version now
     if not segments and hostdb.facts.get("counted") == counted | {"hostdb": hostdb.version}:
         return HostDbReport(hostdb.rows, [], hostdb.version, changed=False)
@@ -75,6 +80,7 @@ def _merge(
         },
         {"interval_max": crawl.settings.db.fetch_interval_max, "min_records": counted["min_records"]},
         result="updated_hosts",
+        fragments={"host_score": HOST_SCORES[counted["score"]]},
     )
     names = [segment.name for segment in segments]
     told = {"counted": counted, "metadata": {**hostdb.facts.get("metadata", {}), **_OWN_METADATA}}

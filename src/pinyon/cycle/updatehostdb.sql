@@ -1,12 +1,14 @@
 -- One bucket of the HostDb: counted anew from the crawldb, and what fetching learned of its hosts.
 -- reads: crawldb, hostdb, pages, hosts
 -- params: interval_max, min_records
+-- fragments: host_score
 
 -- step: counted
 SELECT
     host,
     any_value(domain) AS domain,
     any_value(bucket) AS bucket,
+    CAST({host_score} AS FLOAT) AS score,
     count(*) FILTER (WHERE retries <> 0) AS connection_failures,
     count(*) FILTER (WHERE status = 'db_unfetched') AS unfetched,
     count(*) FILTER (WHERE status = 'db_fetched') AS fetched,
@@ -91,7 +93,7 @@ SELECT
     coalesce(c.host, h.host) AS host,
     coalesce(c.domain, h.domain) AS domain,
     CAST(coalesce(c.bucket, h.bucket) AS INTEGER) AS bucket,
-    coalesce(h.score, CAST(0 AS FLOAT)) AS score,
+    coalesce(c.score, h.score, CAST(0 AS FLOAT)) AS score,
     coalesce(c.homepage_url, f.homepage_url, h.homepage_url) AS homepage_url,
     CASE WHEN a.news OR h.ip IS NULL THEN coalesce(a.ip, h.ip) ELSE h.ip END AS ip,
     greatest(k.checked_at, h.last_check) AS last_check,

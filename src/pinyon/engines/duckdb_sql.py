@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: A text or a quoted name, which are passed over, or a parameter: not the second colon of a cast, nor a slice.
@@ -29,8 +29,15 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-#: File and row in one number: a file of ours has a few million rows.
-_ADDRESS = "CAST(file_index AS BIGINT) * 1099511627776 + file_row_number"
+def _address(paths: Sequence[str]) -> str:
+    """Where a row lies within its bucket: its row where the bucket is one file, as ours are, else file and row.
+
+    So it is the same whether the bucket is scanned alone or among others; with several files to a bucket it is not.
+    """
+    folders = [path.rpartition("/")[0] for path in paths]
+    if len(set(folders)) == len(folders):
+        return "file_row_number"
+    return "CAST(file_index AS BIGINT) * 1099511627776 + file_row_number"
 
 
 def scan(source: Any) -> str | None:
@@ -44,7 +51,7 @@ def scan(source: Any) -> str | None:
     listed = ", ".join(map(literal, paths))
     columns = ", ".join(source.spec.names)
     if source.addressed:
-        columns += f", {_ADDRESS} AS row_address"
+        columns += f", {_address(source.paths)} AS row_address"
     partitioned = any("/bucket=" in path for path in paths)
     hive = (
         ", hive_partitioning=true, hive_types={'bucket': 'INTEGER'}"

@@ -28,8 +28,8 @@ partition; memory is that of `spill_records` rows, of one partition's hosts, and
 """
 
 from pinyon.mapreduce.key import ScoreHostKey
-from pinyon.mapreduce.partitioning import Placed, partition
 from pinyon.mapreduce.partitioner import group_of
+from pinyon.mapreduce.partitioning import Placed, partition
 from pinyon.mapreduce.rows import Selected
 from pinyon.mapreduce.rules import LIMITS, REASONS, Rules
 from pinyon.mapreduce.selection import Selection, select

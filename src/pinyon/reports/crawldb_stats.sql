@@ -1,6 +1,10 @@
 -- How many URLs of each status, when they are due, how they score.
--- reads: crawldb
+-- reads: crawldb, hostdb
 -- params: now
+-- fragments: wanted
+
+-- step: wanted
+{wanted}
 
 -- step: totals (kept)
 SELECT
@@ -14,10 +18,10 @@ SELECT
     min(score) AS min_score,
     avg(score) AS mean_score,
     max(score) AS max_score
-FROM crawldb
+FROM wanted
 
 -- step: by_status (kept)
-SELECT status, count(*) AS urls FROM crawldb GROUP BY status
+SELECT status, count(*) AS urls FROM wanted GROUP BY status
 
 -- step: by_depth (kept)
-SELECT depth, count(*) AS urls FROM crawldb GROUP BY depth
+SELECT depth, count(*) AS urls FROM wanted GROUP BY depth

@@ -12,6 +12,7 @@ from pinyon.crawl import Crawl, utc_now
 from pinyon.errors import UsageError
 from pinyon.jobs import Files, load
 from pinyon.reports.views import bind, dump_columns
+from pinyon.reports.where import rows_where
 from pinyon.tables import CRAWLDB, HOSTDB, TableSpec
 from pinyon.urls import host_of
 
@@ -28,15 +29,18 @@ class CrawlDbStats:
 
 
 def crawldb_stats(
-    crawl: Crawl, *, now: datetime | None = None, at_version: int | None = None
+    crawl: Crawl, *, now: datetime | None = None, at_version: int | None = None, where: str | None = None
 ) -> CrawlDbStats:
-    """How many URLs there are, of which status, how many are due at `now`."""
+    """How many URLs there are (for which the expression `where` holds), of which status, how many are due at `now`."""
     engine = crawl.engine
-    table = crawl.store.current(CRAWLDB, at_version)
     engine.run(
         load("pinyon.reports", "crawldb_stats"),
-        {"crawldb": Files.of(CRAWLDB, table.paths())},
+        {
+            "crawldb": Files.of(CRAWLDB, crawl.store.current(CRAWLDB, at_version).paths()),
+            "hostdb": Files.of(HOSTDB, crawl.store.current(HOSTDB).paths()),
+        },
         {"now": now or utc_now()},
+        {"wanted": rows_where(crawl, "crawldb", where, at_version=at_version)},
     )
     return CrawlDbStats(
         engine.rows("SELECT * FROM totals")[0],
@@ -48,11 +52,12 @@ def crawldb_stats(
     )
 
 
-def hostdb_stats(crawl: Crawl) -> dict[str, Any]:
-    """Totals of the HostDb: hosts, and the sums of its counters."""
+def hostdb_stats(crawl: Crawl, *, where: str | None = None) -> dict[str, Any]:
+    """Totals of the HostDb: hosts (for which the expression `where` holds), and the sums of their counters."""
     bind(crawl)
+    wanted = rows_where(crawl, "hostdb", where)
     sums = ", ".join(f"CAST(coalesce(sum({name}), 0) AS BIGINT) AS {name}" for name in _counters())
-    return crawl.engine.rows(f"SELECT count(*) AS hosts, {sums} FROM hostdb")[0]
+    return crawl.engine.rows(f"SELECT count(*) AS hosts, {sums} FROM ({wanted})")[0]
 
 
 def _counters() -> list[str]:
@@ -83,27 +88,52 @@ def host_name(text: str) -> str:
     return host_of(text if "://" in text else f"http://{text}/") or text
 
 
-def top(crawl: Crawl, table: str, count: int, *, host: str | None = None) -> list[dict[str, Any]]:
-    """The first `count` URLs by score, or hosts by number of URLs; of one host only if given."""
-    bind(crawl)
-    where, params = ("WHERE host = :host", {"host": host_name(host)}) if host else ("", {})
+def top(
+    crawl: Crawl,
+    table: str,
+    count: int,
+    *,
+    host: str | None = None,
+    where: str | None = None,
+    at_version: int | None = None,
+) -> list[dict[str, Any]]:
+    """The first `count` URLs by score, or hosts by number of URLs: of one host, or where an expression holds, if given."""
+    bind(crawl, at_version=at_version)
+    wanted, params = _wanted(crawl, table, host, where, at_version)
     order = {"crawldb": "score DESC, url_key, url", "hostdb": "num_records DESC, host"}[table]
     columns = {
         "crawldb": "url, status, score, fetch_time, depth, inlinks",
         "hostdb": "host, num_records, unfetched, fetched, gone, crawl_delay_ms, rt_p50_ms",
     }[table]
-    return crawl.engine.rows(f"SELECT {columns} FROM {table} {where} ORDER BY {order} LIMIT {count}", params)
+    return crawl.engine.rows(f"SELECT {columns} FROM {wanted} ORDER BY {order} LIMIT {count}", params)
+
+
+def _wanted(
+    crawl: Crawl, table: str, host: str | None, where: str | None, at_version: int | None
+) -> tuple[str, dict[str, Any]]:
+    """What stands behind FROM for the rows that are asked for, and its parameters."""
+    rows = f"({rows_where(crawl, table, where, at_version=at_version)})"
+    return (f"{rows} WHERE host = :host", {"host": host_name(host)}) if host else (rows, {})
 
 
 def dump(
-    crawl: Crawl, table: str, path: Path, *, host: str | None = None, at_version: int | None = None
+    crawl: Crawl,
+    table: str,
+    path: Path,
+    *,
+    host: str | None = None,
+    where: str | None = None,
+    at_version: int | None = None,
 ) -> int:
-    """Writes a table as .csv, .jsonl or .parquet; how many rows. Raises `UsageError` for another ending."""
+    """Writes a table, or the rows of it that are asked for as in `top`, as .csv, .jsonl or .parquet; how many rows.
+
+    Raises `UsageError` for another ending.
+    """
     bind(crawl, at_version=at_version)
     spec = _TABLES[table]
     columns = ", ".join(spec.names) if path.suffix == ".parquet" else dump_columns(spec)
-    where, params = ("WHERE host = :host", {"host": host_name(host)}) if host else ("", {})
-    return crawl.engine.export(f"SELECT {columns} FROM {table} {where}", path, params)
+    wanted, params = _wanted(crawl, table, host, where, at_version)
+    return crawl.engine.export(f"SELECT {columns} FROM {wanted}", path, params)
 
 
 def query(

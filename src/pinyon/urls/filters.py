@@ -112,21 +112,22 @@ class UrlFilter:
             yield filter_sql.found(rule.pattern, url), "NULL" if rule.accept else "'rule'"
 
     def _reason(self, url: str, host: str | None) -> str | None:
-        if self._endings and self._has_ending(url):
+        path = _path(url)
+        if self._endings and self._has_ending(path):
             return "suffix"
         if host is not None and self.deny_hosts and host in self.deny_hosts:
             return "host_denied"
         if self.allow_hosts and (host is None or host not in self.allow_hosts):
             return "host_not_allowed"
-        if self.max_repeated_segments and self._repeats(url):
+        if self.max_repeated_segments and self._repeats(path):
             return "repeated_segments"
         for accept, search in self._searches:
             if search(url):
                 return None if accept else "rule"
         return "rule" if self._searches else None
 
-    def _has_ending(self, url: str) -> bool:
-        name = _path(url).rpartition("/")[2]
+    def _has_ending(self, path: str) -> bool:
+        name = path.rpartition("/")[2]
         if "." not in name:
             return False
         ending = (name.lower() if name.isascii() else name.translate(_ASCII_LOWER)).partition(".")[2]
@@ -134,11 +135,13 @@ class UrlFilter:
             ending = ending.partition(".")[2]
         return ending in self._endings
 
-    def _repeats(self, url: str) -> bool:
-        # fewer slashes than that cannot hold enough segments: nearly all URLs are done here
-        if url.count("/") < 3 + self.max_repeated_segments:
+    def _repeats(self, path: str) -> bool:
+        # nearly all URLs are done here: too few segments, or too few that stand twice
+        if path.count("/") < self.max_repeated_segments:
             return False
-        segments = [segment for segment in _path(url).split("/") if segment]
+        segments = [segment for segment in path.split("/") if segment]
+        if len(segments) - len(set(segments)) < self.max_repeated_segments:
+            return False
         return any(n > self.max_repeated_segments for n in Counter(segments).values())
 
     def digest(self) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import ipaddress
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import xxhash
 
@@ -19,8 +18,7 @@ _PLAIN_HOST = re.compile(r"https?://((?:[a-z0-9-]+\.)+[a-z]{2,63})(?:[/?]|$)")
 _HOSTS_AT_HAND = 131_072
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """Where a URL lies: its keys and its host, as the tables hold them. Without a host those of it are None."""
 
     url_key: int

@@ -8,11 +8,13 @@ later: of its host alone if no other limit is set, of its domain if domains are 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pinyon.cycle.explain_question import Question
+from pinyon.cycle.selection import LIMITS
 from pinyon.jobs import Files
 from pinyon.tables import Column, TableSpec
 
@@ -67,13 +69,13 @@ class Ours:
 class Round:
     """One list: how many rows no later than ours its other limits left, and the last row that top_n lets through.
 
-    `cut` is None where top_n lets all of them through, or is not asked; `file` holds `DECIDED` rows.
+    `last` is None where top_n lets all of them through, or is not asked; `file` holds `DECIDED` rows.
     """
 
     number: int
     file: str
     left: int
-    cut: Mapping[str, Any] | None
+    last: Mapping[str, Any] | None
     none_taken: bool = False
 
     @property
@@ -81,12 +83,56 @@ class Round:
         """SQL: what of the file the list takes."""
         if self.none_taken:
             return "false"
-        return "cut IS NULL" if self.cut is None else f"cut IS NULL AND {_NOT_LATER}"
+        return "cut IS NULL" if self.last is None else f"cut IS NULL AND {_NOT_LATER}"
 
     @property
     def values(self) -> dict[str, Any]:
         """Of what `taken` names."""
-        return {} if self.cut is None else {"last_value": self.cut["sort_value"], "last_key": self.cut["url_key"]}
+        return (
+            {}
+            if self.last is None
+            else {"last_value": self.last["sort_value"], "last_key": self.last["url_key"]}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """Of one URL: the list that takes it, or the reason the last list had; and its ranks there, as `DECIDED` says."""
+
+    taken_by: int | None
+    reason: str | None
+    ranks: Mapping[str, Any]
+    round: Round
+
+
+def fate_of_url(question: Question, ours: Ours, scope: str) -> Fate:
+    """What becomes of one candidate."""
+    fate = None
+    for found in rounds(question, ours, scope):
+        sql = f"SELECT *, {found.taken} AS taken FROM decided WHERE mine"
+        for row in question.crawl.engine.rows(sql, found.values):  # none in a list it is not dealt to
+            if row["taken"]:
+                return Fate(found.number, None, row, found)
+            fate = Fate(None, row["cut"] or "top_n", row, found)
+    if fate is None:
+        raise LookupError(f"{ours} is no candidate")
+    return fate
+
+
+def fates_of_host(question: Question, ours: Ours, scope: str) -> tuple[dict[int, int], dict[str, int]]:
+    """How many of a host's candidates each list takes, and how many none takes, by the reason the last list had."""
+    taken: dict[int, int] = {}
+    refused: Counter[str] = Counter()
+    for found in rounds(question, ours, scope):
+        reason = f"CASE WHEN NOT ({found.taken}) THEN coalesce(cut, 'top_n') END"
+        sql = f"SELECT {reason} AS reason, count(*) AS urls FROM decided WHERE mine GROUP BY ALL"
+        counts = {row["reason"]: row["urls"] for row in question.crawl.engine.rows(sql, found.values)}
+        if None in counts:
+            taken[found.number] = counts.pop(None)
+        if not question.settings.spread:
+            refused.clear()  # the next list will say
+        refused.update(counts)
+    return taken, {reason: refused[reason] for reason in LIMITS if refused[reason]}
 
 
 def scope_of(question: Question, policy: Mapping[str, Any], cut: bool) -> str:
@@ -112,7 +158,13 @@ def rounds(question: Question, ours: Ours, scope: str) -> Iterator[Round]:
 
 def _contenders(question: Question, ours: Ours, scope: str) -> list[str]:
     """Files of `CONTENDERS`, one a group of buckets."""
-    names = (f"explain_of_{scope}", "explain_judged", "explain_contenders", "explain_policy", "explain_ranked")
+    names = (
+        f"explain_of_{scope}",
+        "explain_judged",
+        "explain_contenders",
+        "explain_policy",
+        "explain_ranked",
+    )
     known: dict[str, Any] = {
         "host": ours.host,
         "host_key": ours.host_key,
@@ -131,7 +183,7 @@ def _contenders(question: Question, ours: Ours, scope: str) -> list[str]:
 
 
 def _dealt(question: Question, files: Sequence[str], number: int) -> list[str]:
-    """What the cards of list `number` are: runs of `keep_together` URLs of a host go round, from one its key decides."""
+    """What is dealt to a list: runs of `keep_together` URLs of a host go round, from one its key decides."""
     engine, settings = question.crawl.engine, question.settings
     n, k = settings.segments, settings.keep_together
     engine.bind({"contenders": Files.of(CONTENDERS, files)})

@@ -1,0 +1,66 @@
+"""What explain says of a URL or a host is what generate does: on random crawls, HostDbs, limits, rules and lists."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crawls import NOW, crawldbs, hostdbs, limits, rules
+from explain_crawls import Row, fates, fill, options, with_rules, without_hosts, write_limits
+from hypothesis import HealthCheck, Phase, given, settings
+
+from pinyon.crawl import Crawl
+from pinyon.cycle.explain import UrlExplanation, explain_url
+from pinyon.mapreduce import Rules
+
+cases = given(
+    crawldb=crawldbs(plain=True, equal_keys=False, max_rows=24).map(without_hosts),
+    hostdb=hostdbs(),
+    rules=rules(),
+    limited=limits(),
+)
+quietly: dict[str, Any] = {
+    "deadline": None,
+    "phases": [Phase.explicit, Phase.reuse, Phase.generate],
+    "suppress_health_check": list(HealthCheck),
+}
+
+
+@pytest.fixture(scope="module", params=[1, 4])
+def crawl(request: pytest.FixtureRequest) -> Iterator[Crawl]:
+    """One crawl directory whose tables every example replaces."""
+    root = Path(tempfile.mkdtemp(prefix="explain-"))
+    with Crawl.create(root / "crawl", store__buckets=request.param, engine__memory_limit_mb=200) as crawl:
+        yield crawl
+    shutil.rmtree(root)
+
+
+def asked(crawl: Crawl, rules: Rules, limited: list[Row] | None) -> Row:
+    """The options, of generate and explain alike."""
+    with_rules(crawl, rules)
+    given = options(rules)
+    if limited is not None:
+        given["limits_file"] = write_limits(crawl.root.parent / "limits.tsv", limited)
+    return given
+
+
+def check_verdict(found: UrlExplanation, taken_by: int | None, reason: str | None) -> None:
+    assert (found.list, found.reason) == (taken_by, reason), found
+    assert found.selected == (reason is None)
+    dropping = [finding.rule for finding in found.findings if finding.verdict == "drops"]
+    assert dropping[:1] == ([] if reason is None else [reason])
+
+
+@settings(max_examples=12, **quietly)
+@cases
+def test_every_url_is_explained_by_what_becomes_of_it(
+    crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, limited: list[Row] | None
+) -> None:
+    fill(crawl, crawldb, hostdb)
+    given = asked(crawl, rules, limited)
+    for url, fate in fates(crawldb, hostdb, rules, limited or []).items():
+        check_verdict(explain_url(crawl, url, now=NOW, **given), *fate)
