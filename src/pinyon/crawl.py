@@ -5,6 +5,7 @@ Steps are functions that take a `Crawl`. It opens things when they are first nee
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from pinyon import settings as settings_module
 from pinyon.errors import InputError, SettingError, StoreError
 from pinyon.settings import Settings
 from pinyon.store import DeltaStore, Segments, WriterLock
+from pinyon.store.files import write_atomically
 from pinyon.tables import CRAWLDB, HOSTDB
 
 if TYPE_CHECKING:
@@ -29,18 +31,18 @@ CONFIG_NAME = "pinyon.toml"
 #: Rows of a bucket beyond which `rebucket` is advised, and that `init --expect` aims below.
 ROWS_PER_BUCKET = 4_000_000
 
-_CONFIG = """\
-# Settings of this crawl: 'pinyon settings' lists all of them with their defaults and units.
-
-[fetcher]
-# agent_name = "pinyon"
-# agent_contact = "https://example.org/crawler"   # site owners want to reach you; needed off loopback
-# server_delay = 5.0
-
-[generate]
-# top_n = 100000
-# max_count = 100
-"""
+_CONFIG_HEAD = (
+    "# Settings of this crawl: 'pinyon settings' lists all of them with their defaults and units.\n"
+)
+#: What a new pinyon.toml proposes, by section.
+_PROPOSALS = {
+    "fetcher": (
+        '# agent_name = "pinyon"\n'
+        '# agent_contact = "https://example.org/crawler"   # site owners want to reach you; needed off loopback\n'
+        "# server_delay = 5.0\n"
+    ),
+    "generate": "# top_n = 100000\n# max_count = 100\n",
+}
 
 
 class Crawl:
@@ -59,7 +61,8 @@ class Crawl:
     def create(cls, root: Path | str, *, expect_urls: int = 0, **settings: Any) -> Crawl:
         """A new crawl directory, empty tables and a commented `pinyon.toml`; raises if there is one already.
 
-        `expect_urls` sets the number of buckets: at most 4 million rows in each, 16 buckets at least.
+        `expect_urls` sets the number of buckets: at most 4 million rows in each, 16 buckets at least. `settings`
+        are 'section__name' values that the crawl keeps: they go into its `pinyon.toml`.
         """
         root = Path(root)
         if (root / CONFIG_NAME).exists():
@@ -72,11 +75,12 @@ class Crawl:
         facts = crawl.derivation() | {"filter": crawl.url_filter.digest(), "metadata": {}}
         _make_directory(root)
         for spec in (CRAWLDB, HOSTDB):
-            if not (root / spec.name / "_delta_log").exists():
+            # what an init that was killed has left may be a log without a first version
+            if not any((root / spec.name / "_delta_log").glob("*.json")):
                 crawl.store.create(spec, buckets=buckets, facts=facts)
         (root / "segments").mkdir(exist_ok=True)
         # last: a directory with this file is a whole crawl
-        (root / CONFIG_NAME).write_text(_CONFIG, encoding="utf-8")
+        write_atomically(root / CONFIG_NAME, _config_text(_keys(settings), crawl.settings))
         return crawl
 
     @classmethod
@@ -258,6 +262,20 @@ def _read_settings(
         settings = settings.with_values(settings_module.from_toml(conf), str(conf))
     settings = settings.with_values(settings_module.from_environment(environment), "environment")
     return settings.with_values(_keys(arguments), "arguments"), warnings
+
+
+def _config_text(given: Mapping[str, Any], settings: Settings) -> str:
+    """A `pinyon.toml` that proposes some settings and sets those that were given ('section.name').
+
+    JSON writes texts, numbers, truth and lists as TOML does.
+    """
+    lines: dict[str, list[str]] = {section: [text] for section, text in _PROPOSALS.items()}
+    for key in given:
+        section, _, name = key.partition(".")
+        value = getattr(getattr(settings, section), name)
+        if value is not None:
+            lines.setdefault(section, []).append(f"{name} = {json.dumps(value)}\n")
+    return _CONFIG_HEAD + "".join(f"\n[{section}]\n{''.join(texts)}" for section, texts in lines.items())
 
 
 def _refuse_foreign_directory(root: Path) -> None:

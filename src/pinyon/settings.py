@@ -334,8 +334,32 @@ class Db:
     )
     score_internal: float = _s(1.0, "", "factor for links within a host", nutch="db.score.link.internal")
     score_external: float = _s(1.0, "", "factor for links that leave it", nutch="db.score.link.external")
+    max_inlinks: int = _s(
+        10_000,
+        "links",
+        "of those to one URL, as many count in one update, of the best pages",
+        nutch="db.update.max.inlinks",
+    )
     max_depth: int | None = _s(
-        None, "links", "pages further from the nearest seed do not enter", nutch="scoring.depth.max"
+        None,
+        "links",
+        "pages further from the nearest seed do not enter; a seed's max_depth=N goes before",
+        nutch="scoring.depth.max",
+    )
+    max_new_per_host: int | None = _s(None, "URLs", "new ones of a host that enter in one update, best first")
+    max_rows_per_host: int | None = _s(None, "URLs", "of a host beyond which no new ones enter")
+    max_new_per_domain: int | None = _s(
+        None, "URLs", "new ones of a domain that enter in one update, best first"
+    )
+    max_rows_per_domain: int | None = _s(None, "URLs", "of a domain beyond which no new ones enter")
+    max_hosts_per_domain: int | None = _s(
+        None, "hosts", "of a domain beyond which no URLs of new ones enter"
+    )
+    scope: str | None = _s(
+        None,
+        "",
+        "prefix, host or domain: links out of that of their seed do not enter; +N: but N links out of it; "
+        "a seed's scope=… goes before",
     )
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from crawls import NOW, crawldbs, hostdbs, limits, rules
-from explain_crawls import Row, fates, fill, options, with_rules, without_hosts, write_limits
+from explain_crawls import Fate, Row, fates, fill, options, with_rules, without_hosts, write_limits
 from hypothesis import HealthCheck, Phase, given, settings
 
 from pinyon.crawl import Crawl
-from pinyon.cycle.explain import UrlExplanation, explain_url
+from pinyon.cycle.explain import UrlExplanation, explain_host, explain_url
 from pinyon.mapreduce import Rules
 
 cases = given(
@@ -48,19 +49,41 @@ def asked(crawl: Crawl, rules: Rules, limited: list[Row] | None) -> Row:
     return given
 
 
-def check_verdict(found: UrlExplanation, taken_by: int | None, reason: str | None) -> None:
-    assert (found.list, found.reason) == (taken_by, reason), found
-    assert found.selected == (reason is None)
+def check_url(found: UrlExplanation, fate: Fate) -> None:
+    taken_by, reason = fate
+    assert (found.list, found.reason, found.selected) == (taken_by, reason, reason is None)
     dropping = [finding.rule for finding in found.findings if finding.verdict == "drops"]
     assert dropping[:1] == ([] if reason is None else [reason])
 
 
-@settings(max_examples=12, **quietly)
-@cases
-def test_every_url_is_explained_by_what_becomes_of_it(
+def check(
     crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, limited: list[Row] | None
 ) -> None:
     fill(crawl, crawldb, hostdb)
     given = asked(crawl, rules, limited)
-    for url, fate in fates(crawldb, hostdb, rules, limited or []).items():
-        check_verdict(explain_url(crawl, url, now=NOW, **given), *fate)
+    wanted = fates(crawldb, hostdb, rules, limited or [])
+    for url, fate in wanted.items():
+        check_url(explain_url(crawl, url, now=NOW, **given), fate)
+    for host in {row["host"] for row in crawldb if row["host"] is not None}:
+        found = explain_host(crawl, host, now=NOW, **given)
+        of_host = [wanted[row["url"]] for row in crawldb if row["host"] == host]
+        assert found.selected == Counter(taken_by for taken_by, _ in of_host if taken_by is not None)
+        assert found.rejected == Counter(reason for _, reason in of_host if reason is not None)
+        assert found.urls == len(of_host)
+
+
+@settings(max_examples=4, **quietly)
+@cases
+def test_every_url_and_host_is_explained_by_what_becomes_of_it(
+    crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, limited: list[Row] | None
+) -> None:
+    check(crawl, crawldb, hostdb, rules, limited)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, **quietly)
+@cases
+def test_they_are_on_many_crawls(
+    crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, limited: list[Row] | None
+) -> None:
+    check(crawl, crawldb, hostdb, rules, limited)

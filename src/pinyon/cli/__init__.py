@@ -6,16 +6,31 @@ done, 1 failed (one line: what, where, how to mend), 2 wrong usage, 3 nothing du
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
 
 from pinyon import __version__
 from pinyon.cli import ask, keep, read, steps, upkeep
+from pinyon.cli.common import printable
 from pinyon.errors import PinyonError
 
+_SECTIONS = (("Crawling", steps), ("Reading", read), ("Asking", ask), ("Keeping", keep), ("Upkeep", upkeep))
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+class _Sections(click.Group):
+    """Lists its commands by what they are for, those of a crawl in the order they are run."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for name, module in _SECTIONS:
+            with formatter.section(name):
+                formatter.write_dl([(c.name or "", c.get_short_help_str(80)) for c in module.COMMANDS])
+
+
+@click.group(
+    cls=_Sections, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(__version__, prog_name="pinyon")
 def cli() -> None:
     """A batch web crawler and crawl scheduler that remembers every URL and says why.
@@ -30,34 +45,42 @@ def cli() -> None:
     """
 
 
-for module in (steps, read, ask, keep, upkeep):
+for _, module in _SECTIONS:
     for command in module.COMMANDS:
         cli.add_command(command)
 
 
 def main() -> None:
-    """Runs the command line; errors of ours become one line and an exit status."""
-    debug = "--debug" in sys.argv
+    """Runs the command line; whatever is raised becomes one line and an exit status."""
     try:
         status = cli.main(standalone_mode=False)
-        sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
+        status = error.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        status = error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        print("stopped: what is done is kept; the same command goes on", file=sys.stderr)
-        sys.exit(130)
-    except PinyonError as error:
-        if debug:
+        status = _failed("stopped: what is done is kept; the same command goes on", 130)
+    except BrokenPipeError:
+        # whoever read us has had enough; the interpreter would complain when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 141
+    except Exception as error:
+        if "--debug" in sys.argv:
             raise
-        print(f"pinyon: {error}", file=sys.stderr)
-        sys.exit(error.exit_status)
-    except OSError as error:
-        if debug:
-            raise
-        print(
-            f"pinyon: {error.filename or ''}: {error.strerror or error}; --debug shows where", file=sys.stderr
-        )
-        sys.exit(1)
+        status = _failed(_line(error), error.exit_status if isinstance(error, PinyonError) else 1)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, PinyonError):
+        return f"pinyon: {error}"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"pinyon: {where}{error.strerror or error}; --debug shows where"
+    return f"pinyon: a fault of pinyon's own, {type(error).__name__}: {error}; --debug shows where"
+
+
+def _failed(line: str, status: int) -> int:
+    print(printable(" ".join(line.split())), file=sys.stderr)
+    return status

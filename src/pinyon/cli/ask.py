@@ -182,7 +182,7 @@ def expr(
         found = tryexpr(crawl, expression, host=host, url=url, every=every, tree=tree)
     lines = [*(found.tree or "").splitlines(), *([""] if found.tree else [])]
     if found.summary is None:
-        lines += [f"{common.plain(found.value)}  ({found.type}, for {found.of})"]
+        lines += [f"{_shown(found.value)}  ({found.type}, for {found.of})"]
         lines += [f"  {line}" for line in fields(found.names)]
     else:
         lines += _summary_lines(found)
@@ -195,8 +195,13 @@ def _summary_lines(found: Any) -> list[str]:
     lines += [f"  {value}: {rows:,}" for value, rows in summary.counts.items()]
     if summary.mean is not None:
         lines.append(f"  from {summary.minimum:g} to {summary.maximum:g}, mean {summary.mean:g}")
-    rows = [(row["key"], row["value"]) for row in summary.first]
+    rows = [(row["key"], _shown(row["value"])) for row in summary.first]
     return [*lines, "", *table(["first", "value"], rows)]
+
+
+def _shown(value: Any) -> Any:
+    """As expressions spell it."""
+    return str(value).lower() if isinstance(value, bool) else "null" if value is None else value
 
 
 COMMANDS = (explain, plan, expr)

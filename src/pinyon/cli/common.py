@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import logging
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +19,13 @@ from pinyon.crawl import Crawl
 from pinyon.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: Longer values are cut: --json, and --dump, give them whole.
+_CELL_CHARS = 200
+_FIELD_CHARS = 4_000
+#: Rows that decide how wide the columns of a long table are.
+_MEASURED_ROWS = 1_000
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def _compose(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
@@ -46,7 +55,7 @@ common = _compose(*_COMMON)
 
 
 class Out:
-    """Where a command prints: `data` on standard output, `note` on standard error."""
+    """Where a command prints: `data` and `rows` on standard output, `note` on standard error."""
 
     def __init__(self, as_json: bool, quiet: bool, verbose: int = 0) -> None:
         self.as_json, self.quiet = as_json, quiet
@@ -55,17 +64,38 @@ class Out:
             level=level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
         )
 
-    def data(self, value: Any, lines: Sequence[str]) -> None:
+    def data(self, value: Any, lines: Iterable[str]) -> None:
         """`value` as JSON if that was asked for, else the lines."""
         if self.as_json:
-            click.echo(json.dumps(plain(value), ensure_ascii=False))
+            click.echo(as_json(value))
         else:
             for line in lines:
-                click.echo(line)
+                click.echo(printable(line))
+
+    def rows(self, names: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
+        """Rows of a query, however many, as they come: a table, or one JSON object with all of them."""
+        if self.as_json:
+            self._json_rows(names, rows)
+            return
+        first = list(itertools.islice(rows, _MEASURED_ROWS))
+        layout = Layout(names, first)
+        for row in itertools.chain([names], first, rows):
+            click.echo(printable(layout.line(row)))
+
+    def _json_rows(self, names: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
+        click.echo('{"rows": [', nl=False)
+        for number, row in enumerate(rows):
+            click.echo((", " if number else "") + as_json(dict(zip(names, row, strict=True))), nl=False)
+        click.echo("]}")
 
     def note(self, line: str) -> None:
         if not self.quiet:
-            click.echo(line, err=True)
+            click.echo(printable(line), err=True)
+
+
+def printable(text: str) -> str:
+    """Without control characters: a page's title must not move the cursor of whoever reads it."""
+    return text if text.isprintable() else _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def opened(crawl_dir: Path, options: Mapping[str, Any], out: Out, **settings: Any) -> Crawl:
@@ -110,37 +140,54 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+def as_json(value: Any) -> str:
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
 def counts(found: Mapping[Any, int]) -> str:
     """'fetched 12, gone 3', or 'none'."""
     return ", ".join(f"{name} {number:,}" for name, number in found.items()) or "none"
 
 
+class Layout:
+    """Columns as wide as what stands in them, numbers to the right."""
+
+    def __init__(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        columns = [[row[i] for row in rows] for i in range(len(names))]
+        self._widths = [
+            max([len(name), *(len(_cell(value)) for value in column)])
+            for name, column in zip(names, columns, strict=True)
+        ]
+        self._right = [
+            bool(column) and all(isinstance(v, (int, float)) for v in column) for column in columns
+        ]
+
+    def line(self, row: Sequence[Any]) -> str:
+        cells = [
+            _cell(value).rjust(width) if right else _cell(value).ljust(width)
+            for value, width, right in zip(row, self._widths, self._right, strict=True)
+        ]
+        return "  ".join(cells).rstrip()
+
+
 def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """Rows in columns, numbers to the right."""
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(names)]
-    right = [bool(rows) and all(isinstance(row[i], (int, float)) for row in rows) for i in range(len(names))]
-
-    def line(values: Sequence[str]) -> str:
-        parts = [v.rjust(w) if r else v.ljust(w) for v, w, r in zip(values, widths, right, strict=True)]
-        return "  ".join(parts).rstrip()
-
-    return [line(list(names)), *(line(row) for row in cells)]
+    """Rows in columns under their names."""
+    layout = Layout(names, rows)
+    return [layout.line(row) for row in (names, *rows)]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, most: int = _CELL_CHARS) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    if isinstance(value, bytes):
-        return value.hex()
-    return str(value).replace("\n", " ")
+    text = value.hex() if isinstance(value, bytes) else " ".join(str(value).split("\n"))
+    return text if len(text) <= most else f"{text[: most - 2]} …"
 
 
 def fields(row: Mapping[str, Any]) -> list[str]:
     """One field a line."""
     width = max((len(name) for name in row), default=0)
-    return [f"{name.ljust(width)}  {_cell(value)}" for name, value in row.items()]
+    return [f"{name.ljust(width)}  {_cell(value, _FIELD_CHARS)}" for name, value in row.items()]

@@ -166,10 +166,7 @@ def sql(crawl_dir: Path, query: str, at_version: int | None, **options: Any) -> 
     out = output(options)
     text = sys.stdin.read() if query == "-" else query
     with common.opened(crawl_dir, options, out) as crawl:
-        names, found = run(crawl, text, at_version=at_version)
-        rows = list(found)
-    objects = [dict(zip(names, row, strict=True)) for row in rows] if out.as_json else []
-    out.data({"rows": objects}, [] if out.as_json else table(names, rows))
+        out.rows(*run(crawl, text, at_version=at_version))
 
 
 @click.command(epilog="Example: pinyon status my-crawl")

@@ -14,7 +14,7 @@ from pinyon.cycle.selection import Selection
 from pinyon.errors import EngineError, InputError
 from pinyon.jobs import Files, Job, load
 from pinyon.store import Published, Segment
-from pinyon.tables import CRAWLDB, HOSTDB
+from pinyon.tables import CRAWLDB, HOSTDB, TableSpec
 from pinyon.urls import locate
 
 NARROW_COLUMNS = ", ".join(NARROW.names)
@@ -224,7 +224,7 @@ def _count_undecided(selection: Selection, row: Mapping[str, Any]) -> None:
     ):
         if getattr(selection.settings, setting) is not None and row[hosts]:
             selection.failing[setting] += row[hosts]
-            selection.examples.setdefault(setting, row[example])
+            selection.examples[setting] = min(selection.examples.get(setting, row[example]), row[example])
 
 
 # -- locks ----------------------------------------------------------------------------------------------------
@@ -313,8 +313,9 @@ _LIMITS_KEYS = ("name", "domain", "host", "domain_or_host")
 
 def _check_limits(selection: Selection, path: Path, raw: Path) -> None:
     """A name that stands twice has no limit that could be told; a delay below zero is none."""
+    selection.crawl.engine.bind({"limits": Files.of(LIMITS, [str(raw)])})
     wrong = selection.crawl.engine.rows(
-        f"SELECT name, count(*) AS n FROM read_parquet('{raw}') GROUP BY name "
+        "SELECT name, count(*) AS n FROM limits GROUP BY name "
         "HAVING count(*) > 1 OR min(delay_ms) < 0 ORDER BY name LIMIT 1"
     )
     if wrong:
@@ -342,6 +343,9 @@ def _columns_of(selection: Selection, path: Path) -> list[str]:
     return found
 
 
+_USED = TableSpec("used", LIMITS.columns[:2], "URLs of a name that were fetched in its period, by bucket")
+
+
 def _without_used(selection: Selection, crawldb: Published, raw: Path) -> str:
     engine = selection.crawl.engine
     limits = Files.of(LIMITS, [str(raw)])
@@ -354,13 +358,12 @@ def _without_used(selection: Selection, crawldb: Published, raw: Path) -> str:
             used.append(str(path))
     if not used:
         return str(raw)
-    listed = ", ".join(f"'{path}'" for path in used)
-    engine.bind({"limits": limits})
+    engine.bind({"limits": limits, "used": Files.of(_USED, used)})
     left = selection.scratch / "limits-left.parquet"
     engine.write(
         "SELECT l.* REPLACE (CAST(CASE WHEN l.urls >= 0 THEN greatest(l.urls - coalesce(u.urls, 0), 0) ELSE l.urls END "
-        "AS BIGINT) AS urls) FROM limits AS l LEFT JOIN (SELECT name, sum(urls) AS urls "
-        f"FROM read_parquet([{listed}]) GROUP BY name) AS u ON u.name = l.name",
+        "AS BIGINT) AS urls) FROM limits AS l "
+        "LEFT JOIN (SELECT name, sum(urls) AS urls FROM used GROUP BY name) AS u ON u.name = l.name",
         left,
     )
     return str(left)

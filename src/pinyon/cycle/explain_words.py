@@ -53,9 +53,9 @@ def of_candidate(question: Question, row: Row, waiting: Sequence[Waiting], names
         "min_score": _worth(question, row, names["sort_by"]),
         "interval": _interval(row, settings.interval_at_most),
         "expression": settings.expr and _gives(settings.expr, row["wanted"], names["expr"]),
-        "url_filter": _filtered(question, row),
     }
-    return [_candidate(rule, text, row[f"drops_{rule}"]) for rule, text in texts.items()]
+    found = [_candidate(rule, text, row[f"drops_{rule}"]) for rule, text in texts.items()]
+    return [*found, _filtered(question, row)]
 
 
 def _candidate(rule: str, text: str | None, drops: bool) -> Finding:
@@ -115,10 +115,17 @@ def _interval(row: Row, at_most: int | None) -> str | None:
     return f"fetch_interval {row['fetch_interval']:,} s {compared} {at_most:,} s"
 
 
-def _filtered(question: Question, row: Row) -> str | None:
+def _filtered(question: Question, row: Row) -> Finding:
     if not question.is_filtered:
-        return None
-    return f"refused: {row['filtered']}" if row["filtered"] else "no URL filter refuses it"
+        by = (
+            "it entered by these very filters"
+            if question.settings.filter
+            else "filters are off (generate.filter)"
+        )
+        return Finding("url_filter", "unset", by)
+    if row["filtered"]:
+        return Finding("url_filter", "drops", f"refused: {row['filtered']}")
+    return Finding("url_filter", "passes", "no URL filter refuses it")
 
 
 # -- limits ---------------------------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ def _rank(question: Question, fate: Fate) -> str:
     rank = f"rank {fate.ranks['host_rank']:,}"
     if question.settings.segments == 1:
         return rank
-    return f"{rank} in its host, in list {fate.round.number} {fate.ranks['list_rank']:,}"
+    return f"{rank} in its host, in list {fate.round.number} number {fate.ranks['list_rank']:,}"
 
 
 def _time_budget(question: Question, policy: Row, names: Names, fate: Fate | None) -> str | None:
@@ -197,7 +204,8 @@ def _top_n(question: Question, fate: Fate | None) -> str | None:
         return None
     if fate is None or fate.ranks["cut"] is not None:
         return f"the first {top_n:,}"
-    place = f"number {fate.round.left:,} of {top_n:,}"
+    where = f"in list {fate.round.number} " if question.settings.segments > 1 else ""
+    place = f"{where}number {fate.round.left:,} of {top_n:,}"
     last, value = fate.round.last, fate.ranks["sort_value"]
     if last is None or fate.reason is None:
         return place
@@ -208,7 +216,7 @@ def _top_n(question: Question, fate: Fate | None) -> str | None:
 
 # -- the policy of a host -------------------------------------------------------------------------------------
 
-_DEFAULT = "that is the default"
+_DEFAULT = "that is the default of all hosts"
 
 
 def limit_because(question: Question, policy: Row, names: Names) -> str:

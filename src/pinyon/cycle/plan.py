@@ -1,4 +1,4 @@
-"""plan: what generate would make, how long its parts would take, which hosts that is due to, and what limits would save.
+"""plan: what generate would make, how long its parts would take, due to which hosts, and what limits would save.
 
     the selection of generate ─▶ parts ─▶ hosts by URLs × delay ─▶ the slowest ones
                                                └─▶ the same under lower limits ─▶ savings
@@ -103,8 +103,16 @@ def plan(crawl: Crawl, *, now: datetime | str | None = None, **options: Any) -> 
             slowest_s=max(part.estimated_s for part in parts),
             slowest=slowest,
             savings=list(_savings(selection, slowest[0])),
-            notes=[*selection.policy.notes, *selection.notes],
+            notes=[*selection.policy.notes, *selection.notes, *_notes(selection)],
         )
+
+
+def _notes(selection: Selection) -> list[str]:
+    settings = selection.settings
+    own = [name for name in ("max_count_expr", "limits_file") if getattr(settings, name) is not None]
+    if not own:
+        return []
+    return [f"hosts have limits of their own (generate.{', generate.'.join(own)}): max_count is not theirs"]
 
 
 def _part(row: Mapping[str, Any]) -> PlannedPart:

@@ -179,7 +179,8 @@ def _addressed(selection: Selection, crawldb: Published, urls: Files) -> Placeme
 
 _SIZES = """
 SELECT
-    list, part, CAST(sum(urls) AS BIGINT) AS urls, CAST(sum(hosts) AS BIGINT) AS hosts, max(estimated_ms) AS estimated_ms
+    list, part, CAST(sum(urls) AS BIGINT) AS urls, CAST(sum(hosts) AS BIGINT) AS hosts,
+    max(estimated_ms) AS estimated_ms
 FROM (
     SELECT list, part, group_key, count(*) AS urls, count(DISTINCT host) AS hosts,
         CAST(sum(delay_ms + 1) AS BIGINT) AS estimated_ms

@@ -27,10 +27,12 @@ def rewrite(
     buckets: Iterable[int] | None = None,
     fragments: Mapping[str, str] | None = None,
     order_by: str = "",
+    aside: tuple[str, Path] | None = None,
 ) -> Rewritten:
     """Runs `job` for each group of buckets and writes relation `result` beside the table's files.
 
-    `sources` gives what the job reads for a group. Nothing is published: that is the caller's one commit.
+    `sources` gives what the job reads for a group; `aside` is a query whose rows are written to a file a group in
+    that folder. Nothing is published: that is the caller's one commit.
     """
     engine = crawl.engine
     chosen = set(range(table.buckets) if buckets is None else buckets)
@@ -45,6 +47,8 @@ def rewrite(
         for bucket in wanted:
             sql = f"SELECT {columns} FROM {result} WHERE bucket = {bucket} {order_by}"
             written += write_bucket(crawl, table.root, bucket, sql)
+        if aside:
+            engine.write(aside[0], aside[1] / f"{wanted[0]}.parquet")
         if counts:
             counted += engine.rows(f"SELECT * FROM {counts}")
     return written, counted

@@ -26,14 +26,17 @@ def kept_facts(db: Db, bounds: Sequence[Bound]) -> list[str]:
     return sorted({*db.keep_facts, *(("content_type",) if by_type else ())})
 
 
-def fragments(names: Sequence[str]) -> dict[str, str]:
-    """`kept_facts`, a row's metadata with the facts of its page, and `inherited`, that of a page without them."""
-    kept, inherited = "metadata", "from_metadata"
+def kept_sql(names: Sequence[str]) -> str:
+    """A row's metadata with the facts of its page."""
+    kept = "metadata"
     for name in names:
         kept = f"CASE WHEN {name} IS NULL THEN {kept} ELSE map_concat({kept}, MAP {{'{name}': left({name}, 100)}}) END"
-    if names:
-        listed = ", ".join(f"'{name}'" for name in names)
-        inherited = (
-            f"map_from_entries(list_filter(map_entries(from_metadata), lambda e: e.key NOT IN ({listed})))"
-        )
-    return {"kept_facts": kept, "inherited": inherited}
+    return kept
+
+
+def inherited_sql(names: Sequence[str]) -> str:
+    """The metadata of a page without its facts."""
+    if not names:
+        return "l.from_metadata"
+    listed = ", ".join(f"'{name}'" for name in names)
+    return f"map_from_entries(list_filter(map_entries(l.from_metadata), lambda e: e.key NOT IN ({listed})))"

@@ -9,9 +9,15 @@ from pathlib import Path
 
 from pinyon.crawl import Crawl
 from pinyon.cycle.policy import Policy
+from pinyon.jobs import Files
 from pinyon.mapreduce import LIMITS as LIMITS
 from pinyon.mapreduce import REASONS as REASONS
 from pinyon.settings import Generate, Settings
+from pinyon.tables import Column, TableSpec
+
+_OVER_LIMIT = TableSpec(
+    "over_limit", (Column("host", "VARCHAR", ""),), "hosts with more URLs than their limit"
+)
 
 
 @dataclass(slots=True)
@@ -53,10 +59,8 @@ class Selection:
         """How many hosts had more URLs than their limit lets through, in any list that counted."""
         if not self.over_limit:
             return self.over_limit_here
-        listed = ", ".join(f"'{path}'" for path in self.over_limit)
-        return int(
-            self.crawl.engine.rows(f"SELECT count(DISTINCT host) AS n FROM read_parquet([{listed}])")[0]["n"]
-        )
+        self.crawl.engine.bind({"over_limit": Files.of(_OVER_LIMIT, self.over_limit)})
+        return int(self.crawl.engine.rows("SELECT count(DISTINCT host) AS n FROM over_limit")[0]["n"])
 
     def by_reason(self) -> dict[str, int]:
         """What was rejected, in the order of the reasons."""

@@ -12,19 +12,20 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pinyon.crawl import Crawl, utc_now
 from pinyon.cycle.choose import open_segments
 from pinyon.cycle.rewrite import rewrite
 from pinyon.cycle.schedules import read_bounds
-from pinyon.cycle.updatedb_inputs import pages_twice, prepare, touched_buckets
+from pinyon.cycle.updatedb_caps import ENTERED_SQL, Cut, caps, cut_surplus
+from pinyon.cycle.updatedb_inputs import crowded, pages_twice, prepare, touched_buckets
 from pinyon.cycle.updatedb_rules import Rules
 from pinyon.cycle.updatehostdb import HostDbReport, merge_hosts
 from pinyon.errors import NothingDue, UsageError
 from pinyon.jobs import load
-from pinyon.store import DataFile, Segment
+from pinyon.store import DataFile, Published, Segment
 from pinyon.tables import CRAWLDB
 
 
@@ -32,7 +33,8 @@ from pinyon.tables import CRAWLDB
 class UpdateReport:
     """What became of the rows: `changes` counts fetched, not_modified, gone, retry, …, new; `none` is the rest.
 
-    `hosts` is the report of the HostDb, if that was updated in the same go.
+    `surplus` counts URLs that did not enter, by the cap that kept them out. `hosts` is the report of the HostDb, if
+    that was updated in the same go.
     """
 
     segments: Sequence[str]
@@ -40,6 +42,7 @@ class UpdateReport:
     changes: Mapping[str, int]
     rows: int
     version: int
+    surplus: Mapping[str, int] = field(default_factory=dict)
     hosts: HostDbReport | None = None
 
 
@@ -74,9 +77,11 @@ def _updatedb(crawl: Crawl, segments: Sequence[Segment], already: list[str], now
     table = crawl.store.current(CRAWLDB)
     if not segments:
         return UpdateReport([], already, {}, table.rows, table.version)
-    rules = _rules(crawl)
+    rules = _rules(crawl, table)
     inputs = prepare(crawl, table, segments, rules.bounds)
     touched = touched_buckets(crawl, inputs)
+    capped = any(cap is not None for cap in caps(rules.db).values())
+    entered = crawl.scratch("entered") if capped else None
     written, counts = rewrite(
         crawl,
         table,
@@ -86,25 +91,31 @@ def _updatedb(crawl: Crawl, segments: Sequence[Segment], already: list[str], now
         result="updated",
         counts="update_counts",
         buckets=touched,
-        fragments=rules.fragments(pages_twice=pages_twice(crawl, inputs)),
+        aside=(ENTERED_SQL, entered) if entered else None,
+        fragments=rules.fragments(
+            pages_twice=pages_twice(crawl, inputs), crowded=crowded(crawl, inputs, rules.db.max_inlinks)
+        ),
     )
+    cut = cut_surplus(crawl, table, written, sorted(entered.iterdir())) if entered else Cut(written, {})
     names = [segment.name for segment in segments]
     facts = {"metadata": {**table.facts.get("metadata", {}), **rules.metadata_types}}
     told = f"updatedb {' '.join(names)}"
     version = crawl.store.publish(
-        table, written, replaces=touched, segments=names, facts=facts, operation=told
+        table, cut.files, replaces=touched, segments=names, facts=facts, operation=told
     )
     crawl.sweep_versions()
     untouched = table.rows - _rows(table.files.get(bucket, ()) for bucket in touched)
     changes = Counter({"none": untouched})
     for row in counts:
         changes[row["what"]] += row["urls"]
-    return UpdateReport(names, already, dict(+changes), untouched + _rows([written]), version)
+    changes["new"] -= sum(cut.surplus.values())
+    return UpdateReport(names, already, dict(+changes), untouched + _rows([cut.files]), version, cut.surplus)
 
 
-def _rules(crawl: Crawl) -> Rules:
+def _rules(crawl: Crawl, table: Published) -> Rules:
     db = crawl.settings.db
-    return Rules(db, [] if db.intervals_file is None else read_bounds(crawl.root / db.intervals_file))
+    bounds = [] if db.intervals_file is None else read_bounds(crawl.root / db.intervals_file)
+    return Rules(db, bounds, table.facts.get("metadata", {}))
 
 
 def _rows(groups: Iterable[Sequence[DataFile]]) -> int:

@@ -1,7 +1,7 @@
 -- One bucket of the crawldb, with what was learned of its URLs and of the links that lead to them.
 -- reads: crawldb, results, links, fetchlist, hosts, hostdb, bounds
--- params: now, retry_max, retry_interval, interval_default, interval_max, interval_min, interval_most, additions, ignore_internal, ignore_external, by_domain, max_depth
--- fragments: delta, interval, gap, kept_facts, inherited, distinct_links, link_score, known_score, new_score
+-- params: now, retry_max, retry_interval, interval_default, interval_max, interval_min, interval_most, additions, ignore_internal, ignore_external, by_domain, max_inlinks
+-- fragments: delta, interval, gap, kept_facts, distinct_links, default_scope, placed_links, allowed, capped_links, inherited, link_score, known_score, new_score
 
 -- step: latest (kept)
 -- A URL fetched twice: the latest result wins; one that was not even requested says nothing beside one that was.
@@ -226,10 +226,66 @@ SELECT
 FROM {distinct_links} AS l
 WHERE host IS NOT NULL
 
+-- step: written_scopes
+SELECT
+    *,
+    coalesce(from_metadata['scope'], {default_scope}) AS written,
+    split_part(regexp_replace(coalesce(from_metadata['scope'], {default_scope}), '[+][0-9]+$', ''), ':', 1) AS kind,
+    coalesce(TRY_CAST(regexp_extract(coalesce(from_metadata['scope'], {default_scope}), '[+]([0-9]+)$', 1) AS INTEGER), 0)
+        AS hops,
+    coalesce(TRY_CAST(from_metadata['scope_hops'] AS INTEGER), 0) AS hops_before
+FROM marked_links
+
+-- step: anchored_scopes
+-- A scope as a seed has it ('host+1') is that of the seed itself; one that was inherited names it ('host:a.test+1').
+SELECT
+    *,
+    CASE
+        WHEN strpos(written, ':') > 0
+            THEN regexp_replace(substr(written, strpos(written, ':') + 1), '[+][0-9]+$', '')
+        WHEN kind = 'host' THEN from_host
+        WHEN kind = 'domain' THEN from_domain
+        WHEN kind = 'prefix' THEN regexp_extract(from_url, '^[^?]*/', 0)
+    END AS home
+FROM written_scopes
+
+-- step: judged_scopes
+-- The redirect of a seed takes the scope along: it is that of where the seed is now.
+SELECT
+    *,
+    CASE
+        WHEN home IS NULL OR (moved AND strpos(written, ':') = 0) THEN true
+        WHEN kind = 'host' THEN host = home
+        WHEN kind = 'domain' THEN domain = home
+        ELSE starts_with(to_url, home)
+    END AS in_scope
+FROM anchored_scopes
+
+-- step: scoped_links
+SELECT
+    *,
+    CASE WHEN in_scope THEN 0 ELSE hops_before + 1 END AS next_hops,
+    CASE
+        WHEN home IS NULL THEN NULL
+        WHEN moved AND strpos(written, ':') = 0 THEN written
+        ELSE concat(kind, ':', home, CASE WHEN hops > 0 THEN concat('+', CAST(hops AS VARCHAR)) ELSE '' END)
+    END AS scope
+FROM judged_scopes
+
+-- step: allowed_links
+SELECT *, {allowed} AS allowed
+FROM {placed_links} AS l
+
 -- step: counted_links
 SELECT *
-FROM marked_links
+FROM allowed_links
 WHERE NOT (:ignore_internal AND internal AND NOT moved) AND NOT (:ignore_external AND NOT internal)
+
+-- step: best_links
+-- Of a crowd of links to one URL, as many as count: those of the best pages.
+SELECT *
+FROM counted_links
+QUALIFY row_number() OVER (PARTITION BY url_key, to_url ORDER BY moved DESC, from_score DESC, from_url) <= :max_inlinks
 
 -- step: linked (kept)
 -- All that links say of a target. What a page gives to a URL that is known already, it gave when it was first fetched.
@@ -242,14 +298,15 @@ SELECT
     any_value(bucket) AS bucket,
     CAST(count(*) FILTER (WHERE NOT moved) AS INTEGER) AS inlinks,
     CAST(count(*) FILTER (WHERE NOT moved AND from_first) AS INTEGER) AS new_inlinks,
-    CAST(least(min(from_depth + CASE WHEN moved THEN 0 ELSE 1 END), 32767) AS SMALLINT) AS depth,
+    bool_or(allowed) AS allowed,
+    CAST(least(min(from_depth + CASE WHEN moved THEN 0 ELSE 1 END) FILTER (WHERE allowed), 32767) AS SMALLINT) AS depth,
     -- decimals add up to the same whatever the order they come in, floats do not
     CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) AS DOUBLE) AS score,
     CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) FILTER (WHERE from_first) AS DOUBLE)
         AS new_score,
-    min_by({inherited}, (from_depth, from_url)) AS metadata,
-    min_by({inherited}, (from_depth, from_url)) FILTER (WHERE moved) AS moved_metadata
-FROM counted_links AS l
+    min_by({inherited}, (from_depth, from_url)) FILTER (WHERE allowed) AS metadata,
+    min_by({inherited}, (from_depth, from_url)) FILTER (WHERE allowed AND moved) AS moved_metadata
+FROM {capped_links} AS l
 GROUP BY to_url
 
 -- == the next version ==
@@ -303,7 +360,7 @@ SELECT
     'new' AS what
 FROM linked AS l
 ANTI JOIN known AS c ON c.url_key = l.url_key AND c.url = l.url
-WHERE :additions AND l.depth <= :max_depth
+WHERE :additions AND l.allowed
 
 -- step: updated (kept)
 SELECT * FROM known_rows

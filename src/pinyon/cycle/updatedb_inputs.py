@@ -111,3 +111,9 @@ def pages_twice(crawl: Crawl, inputs: Inputs) -> bool:
     crawl.engine.bind({"results": inputs.results})
     counted = crawl.engine.rows("SELECT count(*) AS fetches, count(DISTINCT url_key) AS urls FROM results")[0]
     return bool(counted["fetches"] > counted["urls"])
+
+
+def crowded(crawl: Crawl, inputs: Inputs, most: int) -> bool:
+    """Whether more than `most` links lead to some URL."""
+    crawl.engine.bind({"links": inputs.links})
+    return bool(crawl.engine.rows(f"SELECT 1 FROM links GROUP BY url_key HAVING count(*) > {most} LIMIT 1"))

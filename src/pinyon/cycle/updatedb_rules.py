@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pinyon.cycle import row_facts, schedules, scores
+from pinyon.cycle import row_facts, schedules, scopes, scores
 from pinyon.cycle.schedules import Bound
 from pinyon.settings import Db
-
-#: Deeper than any link path that is followed.
-_NO_DEPTH_LIMIT = 32_767
 
 #: A page that was fetched twice gave each of its links twice.
 _DISTINCT_LINKS = (
@@ -23,10 +20,11 @@ _DISTINCT_LINKS = (
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The settings of `[db]`, and the lines of its intervals file."""
+    """The settings of `[db]`, the lines of its intervals file, and the metadata keys ever seen in the crawldb."""
 
     db: Db
     bounds: Sequence[Bound] = ()
+    known_keys: Collection[str] = ()
 
     @property
     def kept_facts(self) -> list[str]:
@@ -35,8 +33,11 @@ class Rules:
 
     @property
     def metadata_types(self) -> dict[str, str]:
-        """What expressions take the kept facts for."""
-        return {name: row_facts.FACTS[name] for name in self.kept_facts}
+        """What expressions take the metadata for that updatedb writes."""
+        types = {name: row_facts.FACTS[name] for name in self.kept_facts}
+        if self.db.scope is not None or "scope" in self.known_keys:
+            types |= {"scope": "text", "scope_hops": "integer"}
+        return types
 
     def params(self, now: datetime) -> dict[str, Any]:
         """Values of the job's parameters; intervals in seconds."""
@@ -52,14 +53,19 @@ class Rules:
             "ignore_internal": db.ignore_internal,
             "ignore_external": db.ignore_external,
             "by_domain": db.ignore_external_mode == "domain",
-            "max_depth": _NO_DEPTH_LIMIT if db.max_depth is None else db.max_depth,
+            "max_inlinks": db.max_inlinks,
         }
 
-    def fragments(self, *, pages_twice: bool = False) -> dict[str, str]:
-        """SQL of schedule, scores and links. `pages_twice`: some page was fetched more than once."""
+    def fragments(self, *, pages_twice: bool = False, crowded: bool = False) -> dict[str, str]:
+        """SQL of schedule, scores and links.
+
+        `pages_twice`: some page was fetched more than once. `crowded`: more links lead to some URL than count.
+        """
         return {
             "distinct_links": _DISTINCT_LINKS if pages_twice else "links",
+            "capped_links": "best_links" if crowded else "counted_links",
+            "kept_facts": row_facts.kept_sql(self.kept_facts),
             **schedules.fragments(self.db),
             **scores.fragments(self.db),
-            **row_facts.fragments(self.kept_facts),
+            **scopes.fragments(self.db, self.known_keys, row_facts.inherited_sql(self.kept_facts)),
         }

@@ -97,7 +97,7 @@ def top(
     where: str | None = None,
     at_version: int | None = None,
 ) -> list[dict[str, Any]]:
-    """The first `count` URLs by score, or hosts by number of URLs: of one host, or where an expression holds, if given."""
+    """The first `count` URLs by score, or hosts by number of URLs: of one `host`, or for which `where` holds."""
     bind(crawl, at_version=at_version)
     wanted, params = _wanted(crawl, table, host, where, at_version)
     order = {"crawldb": "score DESC, url_key, url", "hostdb": "num_records DESC, host"}[table]
