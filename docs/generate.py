@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from parts import commands, libraries, nutch, settings, tables
+from parts import commands, libraries, nutch, plans, settings, tables
 
 FOLDER = Path(__file__).parent
 PARTS: dict[str, Callable[[], str]] = {
@@ -23,6 +23,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": commands.sections,
     "properties": nutch.properties,
     "libraries": libraries.libraries,
+    "plans": plans.plans,
 }
 _PART = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -16,55 +17,75 @@ from pinyon.cycle.updatehostdb import updatehostdb
 from pinyon.engines.duckdb_engine import DuckDBEngine
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
+SHAPES = ("join", "secondary-sort")
 #: The step in which URLs have met the HostDb and the limits.
 STEP = "host_ranked"
 #: Operators that only rename and compute.
-LEFT_OUT = frozenset({"PROJECTION", "CREATE_TABLE_AS", "BATCH_CREATE_TABLE_AS"})
-TOLD = ("Join Type", "Conditions", "Expression", "Expressions", "Filters")
+LEFT_OUT = frozenset({"PROJECTION", "CREATE_TABLE_AS"})
+#: Tables, by a column that no other has.
+TABLES = {"url_key": "crawldb", "retry_at": "hostdb", "delay_ms": "limits file"}
 
 
 class Explaining(DuckDBEngine):
     """Keeps the plan of the step on the way."""
 
-    plan: list[Any]
+    plan: Mapping[str, Any]
 
     def _execute(self, statement: str, params: Mapping[str, Any], what: str) -> Any:
         if what.endswith(f": {STEP}"):
             explained = super()._execute(f"EXPLAIN (FORMAT json) {statement}", params, what).fetchall()
-            self.plan = json.loads(explained[0][1])
+            [self.plan] = json.loads(explained[0][1])
         return super()._execute(statement, params, what)
 
 
 def plans() -> str:
     with tempfile.TemporaryDirectory() as folder:
-        return "\n\n".join(_blocks(Path(folder)))
+        return "\n\n".join(
+            f"`--plan {shape}`:\n\n```\n{plan}\n```" for shape, plan in _explained(Path(folder))
+        )
 
 
-def _blocks(folder: Path) -> Iterator[str]:
+def _explained(folder: Path) -> Iterator[tuple[str, str]]:
     Crawl.create(folder / "crawl", store__buckets=1)
-    seeds = folder / "seeds.txt"
-    seeds.write_text("".join(f"http://h{n % 20}.example.com/{n}\n" for n in range(1000)))
+    (folder / "seeds.txt").write_text("".join(f"http://h{n % 20}.example.com/{n}\n" for n in range(1000)))
+    (folder / "limits.tsv").write_text(
+        "domain\turls\turls_per_host\tdelay_ms\nexample.com\t900\t40\t500\nh1.example.com\t9\n"
+    )
+    rules = {"max_count_expr": "fetched > 100 ? 10 : 1000", "limits_file": str(folder / "limits.tsv")}
     with Crawl.open(folder / "crawl") as crawl:
-        inject(crawl, [seeds], now=NOW)
+        inject(crawl, [folder / "seeds.txt"], now=NOW)
         updatehostdb(crawl)
-        engine = Explaining(folder / "spill", threads=2)
-        crawl.__dict__["engine"] = engine
-        for shape in ("join", "secondary-sort"):
-            generate(crawl, now=NOW, dry_run=True, plan=shape, max_count_expr="connectionFailures > 100 ? 10 : 1000")
-            yield f"`--plan {shape}`:\n\n```\n{chr(10).join(_lines(engine.plan[0], 0))}\n```"
+        crawl.close()
+        crawl.__dict__["engine"] = engine = Explaining(folder / "spill", threads=2)
+        for shape in SHAPES:
+            generate(crawl, now=NOW, dry_run=True, plan=shape, **rules)
+            yield shape, "\n".join(_lines(engine.plan, 0))
 
 
 def _lines(operator: Mapping[str, Any], depth: int) -> Iterator[str]:
-    print(operator["name"], operator.get("extra_info"))
     shown = operator["name"] not in LEFT_OUT
     if shown:
-        yield "  " * depth + " ".join([operator["name"], *_details(operator["extra_info"])])
+        yield f"{'  ' * depth}{operator['name']} {_detail(operator)}".rstrip()
     for child in operator["children"]:
         yield from _lines(child, depth + shown)
 
 
-def _details(told: Mapping[str, Any]) -> Iterator[str]:
-    for name in TOLD:
-        if name in told:
-            value = told[name]
-            yield value if isinstance(value, str) else ", ".join(value)
+def _detail(operator: Mapping[str, Any]) -> str:
+    """What the operator works on, in a few words."""
+    told = operator["extra_info"]
+    match operator["name"]:
+        case "READ_PARQUET":
+            return next(table for column, table in TABLES.items() if column in told["Projections"])
+        case "HASH_JOIN":
+            equal = [condition for condition in _listed(told["Conditions"]) if " = " in condition]
+            return f"{told['Join Type']} {', '.join(equal)}"
+        case "WINDOW":
+            window = re.search(r"OVER \((.*?)(?: ROWS .*)?\)$", _listed(told["Projections"])[0])
+            return re.sub(r" (ASC )?NULLS LAST", "", window[1]) if window else ""
+        case "FILTER":
+            return "no reason to drop it" if "no_host" in told["Expression"] else told["Expression"]
+    return ""
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value

@@ -72,7 +72,7 @@ def check(
         assert found.urls == len(of_host)
 
 
-@settings(max_examples=4, **quietly)
+@settings(max_examples=3, **quietly)
 @cases
 def test_every_url_and_host_is_explained_by_what_becomes_of_it(
     crawl: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules, limited: list[Row] | None

@@ -39,7 +39,7 @@ def slowest(report: GenerateReport) -> float:
 
 
 @settings(
-    max_examples=10,
+    max_examples=6,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=list(HealthCheck),
@@ -102,8 +102,7 @@ def test_the_slowest_hosts_are_told_with_what_their_part_would_take_without_them
 def test_a_plan_of_one_url_has_nothing_to_save(crawl: Crawl) -> None:
     put(crawl, CRAWLDB, urls("a.one.com", 1))
     found = plan(crawl, now=NOW)
-    assert [s.option for s in found.savings] == ["time_budget"] * 3
-    assert {s.urls_fewer for s in found.savings} == {0}
+    assert (found.selected, found.slowest_s, found.savings) == (1, 5.0, [])
 
 
 def test_nothing_due_says_why(crawl: Crawl) -> None:

@@ -15,11 +15,13 @@ from datetime import datetime
 from typing import Any
 
 from pinyon.crawl import Crawl
-from pinyon.cycle import explain_words as words
+from pinyon.cycle.explain_asking import asking
 from pinyon.cycle.explain_facts import host_row, limits_of, policy_row, url_row, waiting_in
-from pinyon.cycle.explain_lists import Fate, Ours, fate_of_url, fates_of_host, scope_of
-from pinyon.cycle.explain_question import Question, asking
-from pinyon.cycle.explain_words import Finding, Waiting
+from pinyon.cycle.explain_fates import Fate, fate_of_url, fates_of_host, scope_of
+from pinyon.cycle.explain_limits import delay_because, limit_because, of_limits
+from pinyon.cycle.explain_lists import Ours
+from pinyon.cycle.explain_question import Question
+from pinyon.cycle.explain_words import Finding, Waiting, of_candidate
 from pinyon.cycle.selection import REASONS
 from pinyon.cycle.tryexpr import host_name
 from pinyon.errors import InputError
@@ -90,7 +92,7 @@ def answer(question: Question, url: str, cut: bool) -> UrlExplanation:
     policy, host_names = policy_row(question, row["host"], row["domain"])
     names |= host_names
     waiting = waiting_in(question, row["url"], row["bucket"])
-    findings = words.of_candidate(question, row, waiting, names)
+    findings = of_candidate(question, row, waiting, names)
     fate, known = None, False
     if row["reason"] is None:
         scope = scope_of(question, policy, cut)
@@ -105,7 +107,7 @@ def answer(question: Question, url: str, cut: bool) -> UrlExplanation:
         selected=_verdict(question, row, fate, known),
         list=fate.taken_by if fate and known else None,
         reason=row["reason"] or (fate.reason if fate else None),
-        findings=[*findings, *words.of_limits(question, policy, names, fate, known)],
+        findings=[*findings, *of_limits(question, policy, names, fate, known)],
         row={name: row[name] for name in CRAWLDB.names} | {"fetch_interval": row["known_interval"]},
         host=host_row(question, row["host"]),
         limits=limits_of(question, row["host"], row["domain"]),
@@ -150,9 +152,9 @@ def explain_host(
             host=name,
             now=question.now,
             limit=policy["host_limit"],
-            limit_because=words.limit_because(question, policy, names),
+            limit_because=limit_because(question, policy, names),
             delay_ms=policy["delay_ms"],
-            delay_because=words.delay_because(question, policy, names),
+            delay_because=delay_because(question, policy, names),
             budget=policy["host_budget"],
             urls=sum(counts.values()),
             candidates=counts.get(None, 0),

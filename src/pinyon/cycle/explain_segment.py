@@ -15,8 +15,8 @@ from typing import Any
 
 from pinyon.crawl import Crawl, parse_time
 from pinyon.cycle.explain import UrlExplanation, answer
+from pinyon.cycle.explain_asking import asking_again
 from pinyon.cycle.explain_facts import listed_in
-from pinyon.cycle.explain_question import asking_again
 from pinyon.cycle.explain_words import moment
 from pinyon.errors import InputError, StoreError
 from pinyon.jobs import Files

@@ -94,15 +94,16 @@ def plan(crawl: Crawl, *, now: datetime | str | None = None, **options: Any) -> 
             raise NothingDue(f"nothing is due: {selection.rows:,} URLs known ({told})")
         placement = partition.place(selection, chosen)
         parts = [_part(row) for row in placement.sizes]
+        slowest_s = max(part.estimated_s for part in parts)
         slowest = _slowest(selection, chosen, placement.files)
         return Plan(
             rows=selection.rows,
             selected=sum(part.urls for part in parts),
             rejected=selection.by_reason(),
             parts=parts,
-            slowest_s=max(part.estimated_s for part in parts),
+            slowest_s=slowest_s,
             slowest=slowest,
-            savings=list(_savings(selection, slowest[0])),
+            savings=[s for s in _savings(selection, slowest[0]) if s.slowest_s < slowest_s],
             notes=[*selection.policy.notes, *selection.notes, *_notes(selection)],
         )
 

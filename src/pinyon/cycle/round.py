@@ -25,7 +25,12 @@ StepReport: TypeAlias = GenerateReport | FetchReport | ParseReport | UpdateRepor
 #: Outcomes after which a URL is as due as it was before.
 _UNCHANGED = frozenset({"blocked"})
 #: What workers can import while the first list is being generated.
-_WORKERS_IMPORT = ("pinyon.cycle.fetch_part", "pinyon.cycle.parse_chunk")
+_WORKERS_IMPORT = (
+    "pinyon.cycle.fetch_part",
+    "pinyon.fetcher.aiohttp_transport",
+    "pyarrow.parquet",
+    "pinyon.cycle.parse_chunk",
+)
 
 
 @dataclass(frozen=True, slots=True)

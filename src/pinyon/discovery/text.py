@@ -12,6 +12,8 @@ from pinyon.discovery.model import Limits
 #: second; browsers flatten at 512 as well), and slow on very many elements.
 _MAX_DEPTH = 512
 _MAX_ELEMENTS = 50_000
+#: Pages with fewer tags than this are not measured: nested, all of them, they take a tenth of a second.
+_FEW_TAGS = 2_000
 #: Elements whose content is no text to a reader.
 _UNSEEN = ("script", "style", "noscript", "template", "textarea", "iframe", "title")
 
@@ -25,7 +27,7 @@ def html_text(markup: Markup, tree: LexborHTMLParser, limits: Limits) -> str:
     if limits.text == "none":
         return ""
     text = ""
-    if limits.text == "main" and not markup.flat and not _is_too_big(tree.root):
+    if limits.text == "main" and not markup.flat and not _may_take_long(markup, tree):
         text = extract_plain_text(markup.text, main_content=True, list_bullets=False, alt_texts=False).strip()
     return (text or _all_text(tree))[: limits.text_chars]
 
@@ -40,6 +42,10 @@ def _all_text(tree: LexborHTMLParser) -> str:
         for node in tree.tags(tag):
             node.decompose()
     return " ".join(tree.body.text(separator=" ").split()) if tree.body else ""
+
+
+def _may_take_long(markup: Markup, tree: LexborHTMLParser) -> bool:
+    return markup.utf8.count(b"<") > _FEW_TAGS and _is_too_big(tree.root)
 
 
 def _is_too_big(root: LexborNode | None) -> bool:
