@@ -167,21 +167,22 @@ def test_a_disk_that_is_nearly_full_stops_before_anything_is_asked(listed: Crawl
 
 
 def test_a_disk_that_fills_up_ends_in_one_line_and_what_came_is_kept(
-    listed: Crawl, server: PageServer
+    crawl: Crawl, server: PageServer
 ) -> None:
     """The limit on the size of a file stands for the disk: writing fails in the middle of a record."""
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (24_000, 24_000))
 
-    listed.close()
+    with server.opened(seeded(crawl, PAGES_OF_TEN_HOSTS)) as opened:
+        generate(opened)
     settings = [
         "server_delay=0.2",
         "allow_addresses=127.0.0.0/8",
         "connect_to_file=connect-to.txt",
         "min_free_disk=0",
     ]
-    command = ["fetch", listed.root, *(f"--set=fetcher.{setting}" for setting in settings)]
+    command = ["fetch", crawl.root, *(f"--set=fetcher.{setting}" for setting in settings)]
     end = ended(start(*command, preexec_fn=limit))
     assert end.status == 1
     assert "cannot be written: File too large; what was fetched is kept" in end.stderr.splitlines()[-1]
@@ -190,7 +191,7 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_what_came_is_kept(
     assert run(*command, "--json").json()["outcomes"] == {"success": 60}
     # only what had not been flushed when the disk was full is asked for again
     assert 60 <= len(server.asked()) < 60 + came
-    assert_every_page_is_archived(segment_of(listed))
+    assert_every_page_is_archived(segment_of(crawl))
 
 
 def test_a_time_limit_leaves_the_rest_due(crawl: Crawl) -> None:

@@ -44,6 +44,9 @@ _PROPOSALS = {
     "generate": "# top_n = 100000\n# max_count = 100\n",
 }
 
+#: Where settings come from that are not written down.
+_ENVIRONMENT = "environment"
+
 
 class Crawl:
     """One crawl directory, open. A context manager: closing it ends the engine and its workers."""
@@ -58,17 +61,19 @@ class Crawl:
     # -- made and opened ------------------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, root: Path | str, *, expect_urls: int = 0, **settings: Any) -> Crawl:
+    def create(
+        cls, root: Path | str, *, expect_urls: int = 0, conf: Path | str | None = None, **settings: Any
+    ) -> Crawl:
         """A new crawl directory, empty tables and a commented `pinyon.toml`; raises if there is one already.
 
-        `expect_urls` sets the number of buckets: at most 4 million rows in each, 16 buckets at least. `settings`
-        are 'section__name' values that the crawl keeps: they go into its `pinyon.toml`.
+        `expect_urls` sets the number of buckets: at most 4 million rows in each, 16 buckets at least. The crawl keeps
+        what `conf` (TOML, or a nutch-site.xml) and `settings` ('section__name') say: it goes into its `pinyon.toml`.
         """
         root = Path(root)
         if (root / CONFIG_NAME).exists():
             raise StoreError(f"{root}: there is a crawl here already; choose another directory")
         _refuse_foreign_directory(root)
-        crawl = cls(root, _read_settings(root, None, settings, {})[0])
+        crawl = cls(root, *_read_settings(root, Path(conf) if conf else None, settings, os.environ))
         buckets = buckets_for(expect_urls) if expect_urls else crawl.settings.store.buckets
         if buckets < 1 or buckets & (buckets - 1):
             raise SettingError(f"store.buckets = {buckets}: wanted a power of two")
@@ -80,7 +85,7 @@ class Crawl:
                 crawl.store.create(spec, buckets=buckets, facts=facts)
         (root / "segments").mkdir(exist_ok=True)
         # last: a directory with this file is a whole crawl
-        write_atomically(root / CONFIG_NAME, _config_text(_keys(settings), crawl.settings))
+        write_atomically(root / CONFIG_NAME, _config_text(crawl.settings))
         return crawl
 
     @classmethod
@@ -260,21 +265,20 @@ def _read_settings(
             warnings.append(f"{conf}: properties without a meaning here: {', '.join(sorted(set(unknown)))}")
     elif conf is not None:
         settings = settings.with_values(settings_module.from_toml(conf), str(conf))
-    settings = settings.with_values(settings_module.from_environment(environment), "environment")
+    settings = settings.with_values(settings_module.from_environment(environment), _ENVIRONMENT)
     return settings.with_values(_keys(arguments), "arguments"), warnings
 
 
-def _config_text(given: Mapping[str, Any], settings: Settings) -> str:
-    """A `pinyon.toml` that proposes some settings and sets those that were given ('section.name').
+def _config_text(settings: Settings) -> str:
+    """A `pinyon.toml` that proposes some settings, and sets those that were given but for the environment's.
 
     JSON writes texts, numbers, truth and lists as TOML does.
     """
     lines: dict[str, list[str]] = {section: [text] for section, text in _PROPOSALS.items()}
-    for key in given:
+    for key, value in settings.effective().items():
         section, _, name = key.partition(".")
-        value = getattr(getattr(settings, section), name)
-        if value is not None:
-            lines.setdefault(section, []).append(f"{name} = {json.dumps(value)}\n")
+        if value is not None and settings.origins.get(key, _ENVIRONMENT) != _ENVIRONMENT:
+            lines.setdefault(section, []).append(f"{name} = {json.dumps(value, ensure_ascii=False)}\n")
     return _CONFIG_HEAD + "".join(f"\n[{section}]\n{''.join(texts)}" for section, texts in lines.items())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -77,12 +78,17 @@ def with_rules(crawl: Crawl, rules: Rules) -> None:
     crawl.settings = crawl.settings.with_values(values, "test")
 
 
+def with_min_score(rules: Rules) -> Rules:
+    """The setting is always a number, and a finite one."""
+    return rules if rules.min_score is not None else dataclasses.replace(rules, min_score=-1e300)
+
+
 def options(rules: Rules) -> Row:
-    """The rules as settings of `[generate]`."""
+    """The rules, of which `min_score` is set, as settings of `[generate]`."""
     return {
         "restrict_status": rules.restrict_status,
         "exclude_status": rules.exclude_status,
-        "min_score": float("-inf") if rules.min_score is None else rules.min_score,
+        "min_score": rules.min_score,
         "interval_at_most": rules.interval_at_most_s,
         "max_count": rules.max_count,
         "max_per_domain": rules.max_per_domain,

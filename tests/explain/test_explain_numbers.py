@@ -159,6 +159,31 @@ def test_a_host_without_a_row_has_the_default_and_says_why(crawl: Crawl) -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("-1", "no limit, because max_count_expr '-1' gives -1"),
+        (
+            "crawlDelayMs",
+            "rank 1 of 3, because that is the default of all hosts: max_count_expr 'crawlDelayMs' gives null",
+        ),
+    ],
+)
+def test_an_unlimited_host_is_told_from_one_of_which_nothing_is_said(
+    crawl: Crawl, said: str, wanted: str
+) -> None:
+    fill(crawl, urls("a.one.com", 5), [host_row("a.one.com")])
+    found = explain_url(crawl, A, now=NOW, max_count_expr=said, max_count=3)
+    assert told(found, "host_limit") == ("passes", wanted)
+
+
+def test_a_negative_delay_is_none_and_is_told(crawl: Crawl) -> None:
+    fill(crawl, urls("a.one.com", 5), [host_row("a.one.com")])
+    found = explain_host(crawl, "a.one.com", now=NOW, fetch_delay_expr="-5")
+    assert found.delay_ms == 5000
+    assert found.delay_because == "that is the default of all hosts: fetch_delay_expr '-5' gives -5"
+
+
 def test_a_time_budget_says_the_delay_and_where_that_comes_from(crawl: Crawl) -> None:
     fill(crawl, urls("a.one.com", 5), [host_row("a.one.com", crawl_delay_ms=20_000)])
     found = explain_url(crawl, "http://a.one.com/4", now=NOW, time_budget=60)
@@ -219,6 +244,7 @@ def test_of_several_lists_the_one_that_takes_a_url_is_told(crawl: Crawl) -> None
     put(crawl, CRAWLDB, urls("a.one.com", 5))
     found = [explain_url(crawl, f"http://a.one.com/{n}", now=NOW, segments=2, max_count=2) for n in range(5)]
     assert [f.list for f in found] == [0, 0, 1, 1, None]
+    assert told(found[4], "host_limit")[1].startswith("rank 5 in its host, in list 1 number 3 of 2, ")
     assert told(found[2], "host_limit")[1].startswith("rank 3 in its host, in list 1 number 1 of 2, ")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from crawls import NOW, crawldbs, hostdbs, rules, seconds, url_row
-from explain_crawls import Row, fill, options, put, with_rules, without_hosts
+from explain_crawls import Row, fill, options, put, with_min_score, with_rules, without_hosts
 from hypothesis import HealthCheck, Phase, given, settings
 
 from pinyon.crawl import Crawl
@@ -44,7 +44,11 @@ def slowest(report: GenerateReport) -> float:
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-@given(crawldb=crawldbs(plain=True, equal_keys=False).map(without_hosts), hostdb=hostdbs(), rules=rules())
+@given(
+    crawldb=crawldbs(plain=True, equal_keys=False).map(without_hosts),
+    hostdb=hostdbs(),
+    rules=rules().map(with_min_score),
+)
 def test_a_plan_is_a_generate_that_is_not_made(
     reused: Crawl, crawldb: list[Row], hostdb: list[Row], rules: Rules
 ) -> None:

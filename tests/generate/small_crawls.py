@@ -16,6 +16,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pyarrow.parquet as pq
+import pytest
 
 from command_line import Result, run_pinyon
 from pinyon.crawl import Crawl
@@ -26,6 +27,16 @@ from pinyon.tables import TableSpec
 Record = dict[str, Any]
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+#: The forms of the selection, as options of generate.
+PLANS: Sequence[tuple[str, Sequence[object]]] = [
+    ("join", ("--plan", "join")),
+    ("secondary-sort", ("--plan", "secondary-sort")),
+    ("reference", ("--set", "engine.name=reference")),
+]
+every_plan = pytest.mark.parametrize(
+    "plan", [options for _, options in PLANS], ids=[name for name, _ in PLANS]
+)
 
 
 def milliseconds(moment: datetime) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from small_crawls import NOW, chosen, expect, host, made, refusal, url, urls
+from small_crawls import NOW, chosen, every_plan, expect, host, made, refusal, url, urls
 
 from command_line import run_pinyon
 from pinyon.urls import key_of
@@ -15,14 +15,16 @@ from pinyon.urls import key_of
 # -- expressions that fail for some hosts ---------------------------------------------------------------------
 
 
+@every_plan
 def test_a_host_for_which_an_expression_fails_has_the_default_and_is_counted_and_named(
     tmp_path: Path,
+    plan: Sequence[object],
 ) -> None:
     """A division by zero, and what does not fit: never the limit of another host."""
     names = ("fine.test", "zero.test", "huge.test", "unknown.test")
     hostdb = [host("fine.test", gone=3), host("zero.test"), host("huge.test", gone=1, fetched=2**62)]
     crawl = made(tmp_path, [row for name in names for row in urls(name, 6)], hostdb)
-    found = chosen(crawl, "--max-count-expr", "fetched * 4 + 6 / gone", "--max-count", 4)
+    found = chosen(crawl, *plan, "--max-count-expr", "fetched * 4 + 6 / gone", "--max-count", 4)
     assert found.by_host() == {"fine.test": 2, "zero.test": 4, "huge.test": 4, "unknown.test": 4}
     assert found.report["expression_failures"] == 2
     [note] = [line for line in found.notes.splitlines() if "max_count_expr" in line]
@@ -43,13 +45,14 @@ def test_a_missing_metadata_key_is_null_and_null_is_the_default(tmp_path: Path) 
     assert asked.report["expression_failures"] == 0
 
 
-def test_a_negative_delay_is_an_error_of_its_host(tmp_path: Path) -> None:
+@every_plan
+def test_a_negative_delay_is_an_error_of_its_host(tmp_path: Path, plan: Sequence[object]) -> None:
     crawl = made(
         tmp_path,
         [row for name in ("a.test", "b.test", "c.test") for row in urls(name, 1)],
         [host("a.test", gone=1), host("b.test"), host("c.test", gone=2)],
     )
-    found = chosen(crawl, "--fetch-delay-expr", "gone * 1000.9 - 1500")
+    found = chosen(crawl, *plan, "--fetch-delay-expr", "gone * 1000.9 - 1500")
     assert found.delays() == {"a.test": None, "b.test": None, "c.test": 501}
     assert found.report["expression_failures"] == 2
     assert "fetch_delay_expr" in found.notes
@@ -90,17 +93,18 @@ def test_a_sort_value_that_is_nothing_is_dropped_as_worth_too_little(tmp_path: P
 _SCORES: Sequence[float | str] = ("NaN", "Infinity", 3.4e38, 1.0, 1e-45, 0.0, -1.0, "-Infinity")
 
 
-def test_scores_have_an_order_even_where_they_are_no_numbers(tmp_path: Path) -> None:
+@every_plan
+def test_scores_have_an_order_even_where_they_are_no_numbers(tmp_path: Path, plan: Sequence[object]) -> None:
     """NaN first, as Java's floats sort, then infinity; what is below generate.min_score is dropped, NaN never."""
     crawldb = [url(f"http://s{n}.test/", score) for n, score in enumerate(_SCORES)]
     crawl = made(tmp_path, reversed(crawldb))
-    found = chosen(crawl, "--min-score", "-inf")
+    found = chosen(crawl, *plan, "--min-score", "-inf")
     assert [row["host"] for row in found.rows] == [f"s{n}.test" for n in range(8)]
-    found = chosen(crawl, "--gen-delay", 0)
+    found = chosen(crawl, *plan, "--gen-delay", 0)
     assert [row["host"] for row in found.rows] == [f"s{n}.test" for n in range(6)]
     assert found.rejected == {"min_score": 2}
     for top_n in range(1, 6):
-        found = chosen(crawl, "--gen-delay", 0, "--top-n", top_n)
+        found = chosen(crawl, *plan, "--gen-delay", 0, "--top-n", top_n)
         assert [row["host"] for row in found.rows] == [f"s{n}.test" for n in range(top_n)]
 
 
@@ -114,11 +118,12 @@ def test_minus_zero_is_zero_and_equal_scores_go_by_the_key_of_the_url(tmp_path: 
 # -- URLs -----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_no_url_uses_up_no_limit(tmp_path: Path) -> None:
+@every_plan
+def test_what_is_no_url_uses_up_no_limit(tmp_path: Path, plan: Sequence[object]) -> None:
     """Nutch counted malformed URLs of an empty host towards the limit of the host ''."""
     odd = ["", "nothing", "http://", "mailto:a@b", "ftp://a.test/", "file:///etc/passwd", "http://[::1/"]
     crawl = made(tmp_path, [url(text, 9.0) for text in odd] + urls("a.test", 3))
-    found = chosen(crawl, "--top-n", 2, "--max-count", 2)
+    found = chosen(crawl, *plan, "--top-n", 2, "--max-count", 2)
     assert found.urls == {"http://a.test/0", "http://a.test/1"}
     assert found.rejected == {"no_host": len(odd), "host_limit": 1}
 

@@ -7,17 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from small_crawls import NOW, chosen, host, made, milliseconds, nutch_site, url
-
-#: The forms of the selection, as options of generate.
-PLANS: Sequence[tuple[str, Sequence[object]]] = [
-    ("join", ("--plan", "join")),
-    ("secondary-sort", ("--plan", "secondary-sort")),
-    ("reference", ("--set", "engine.name=reference")),
-]
-every_plan = pytest.mark.parametrize(
-    "plan", [options for _, options in PLANS], ids=[name for name, _ in PLANS]
-)
+from small_crawls import NOW, PLANS, chosen, every_plan, host, made, milliseconds, nutch_site, url
 
 LIMIT = "connectionFailures > 100 ? 10 : 1000"
 DELAY = "connectionFailures > 50 ? 5000 : 1000"

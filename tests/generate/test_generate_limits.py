@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from small_crawls import change, chosen, generate, host, made, refusal, url, urls
+from small_crawls import change, chosen, every_plan, generate, host, made, refusal, url, urls
 
 from pinyon.tables import HOSTDB
 
@@ -80,11 +80,12 @@ def test_a_limit_is_cut_towards_zero(expression: str, urls_of_a: int, tmp_path: 
     assert chosen(crawl, "--max-count-expr", expression).by_host()["a.test"] == urls_of_a
 
 
-def test_a_limit_beyond_all_numbers_is_no_limit(tmp_path: Path) -> None:
+@every_plan
+def test_a_limit_beyond_all_numbers_is_no_limit(tmp_path: Path, plan: Sequence[object]) -> None:
     crawl = made(tmp_path, urls("a.test", 9), [host("a.test")])
     largest = 2**63 - 1
     for options in (("--max-count", largest), ("--max-count-expr", str(largest)), ("--max-count", 10**30)):
-        found = chosen(crawl, *options, "--segments", 2, "--gen-delay", 0)
+        found = chosen(crawl, *plan, *options, "--segments", 2, "--gen-delay", 0)
         assert len(found.rows) == 9
 
 
@@ -111,13 +112,14 @@ def test_a_host_gets_what_its_delay_allows_in_the_time(
     assert found.rejected == ({"time_budget": 30 - expected} if expected < 30 else {})
 
 
-def test_the_budget_goes_by_the_longest_of_a_hosts_delays(tmp_path: Path) -> None:
+@every_plan
+def test_the_budget_goes_by_the_longest_of_a_hosts_delays(tmp_path: Path, plan: Sequence[object]) -> None:
     """Its own from the expression (else the fetcher's), its Crawl-delay, and the fetcher's minimum."""
     names = ("slow.test", "quick.test", "asks.test", "unknown.test")
     hostdb = [host("slow.test", gone=20), host("quick.test", gone=1), host("asks.test", gone=1)]
     crawl = made(tmp_path, [row for name in names for row in urls(name, 70)], hostdb)
     change(crawl, HOSTDB, crawl_delay_ms="CASE WHEN host = 'asks.test' THEN 30000 END")
-    found = chosen(crawl, "--time-budget", 60, "--fetch-delay-expr", "gone * 1000")
+    found = chosen(crawl, *plan, "--time-budget", 60, "--fetch-delay-expr", "gone * 1000")
     assert found.by_host() == {"slow.test": 4, "quick.test": 61, "asks.test": 3, "unknown.test": 13}
 
 
@@ -130,10 +132,13 @@ def test_a_budget_holds_for_every_list(tmp_path: Path) -> None:
 # -- all at once ----------------------------------------------------------------------------------------------
 
 
-def test_a_url_that_breaks_several_limits_is_counted_under_the_first(tmp_path: Path) -> None:
+@every_plan
+def test_a_url_that_breaks_several_limits_is_counted_under_the_first(
+    tmp_path: Path, plan: Sequence[object]
+) -> None:
     crawl = made(tmp_path, [*hosts_of("one.com", 3, 4), *urls("last.test", 1, best=0.1)])
     limits = ("--max-count", 3, "--time-budget", 5, "--max-hosts-per-domain", 2, "--max-per-domain", 3)
-    found = chosen(crawl, *limits, "--top-n", 2)
+    found = chosen(crawl, *plan, *limits, "--top-n", 2)
     assert found.by_host() == {"h0.one.com": 2}
     assert found.rejected == {
         "host_limit": 3,  # the fourth URL of each host

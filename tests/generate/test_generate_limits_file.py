@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from small_crawls import NOW, change, chosen, host, made, refusal, urls
+from small_crawls import NOW, change, chosen, every_plan, host, made, refusal, urls
 
 from pinyon.tables import CRAWLDB
 
@@ -32,8 +32,9 @@ def limits(folder: Path, *lines: str) -> Sequence[object]:
 # -- rows of domains ------------------------------------------------------------------------------------------
 
 
-def test_a_domain_has_its_own_number_of_urls(crawl: Path, tmp_path: Path) -> None:
-    found = chosen(crawl, *limits(tmp_path, "domain|urls", "one.com|12"), "--max-per-domain", 5)
+@every_plan
+def test_a_domain_has_its_own_number_of_urls(crawl: Path, tmp_path: Path, plan: Sequence[object]) -> None:
+    found = chosen(crawl, *plan, *limits(tmp_path, "domain|urls", "one.com|12"), "--max-per-domain", 5)
     assert found.by_host() == {"a.one.com": 10, "b.one.com": 2, "two.org": 5}
     assert found.rejected == {"domain_limit": 23}
 
@@ -44,8 +45,9 @@ def test_a_domain_has_its_own_number_of_urls_of_each_host(crawl: Path, tmp_path:
     assert found.rejected == {"host_limit": 27}
 
 
-def test_a_domain_has_its_own_number_of_hosts(crawl: Path, tmp_path: Path) -> None:
-    found = chosen(crawl, *limits(tmp_path, "domain|hosts", "one.com|2"), "--max-hosts-per-domain", 0)
+@every_plan
+def test_a_domain_has_its_own_number_of_hosts(crawl: Path, tmp_path: Path, plan: Sequence[object]) -> None:
+    found = chosen(crawl, *plan, *limits(tmp_path, "domain|hosts", "one.com|2"), "--max-hosts-per-domain", 0)
     assert found.by_host() == {"a.one.com": 10, "b.one.com": 10}
     assert found.rejected == {"hosts_per_domain": 20}
 
@@ -55,28 +57,34 @@ def test_a_domain_has_its_own_delay(crawl: Path, tmp_path: Path) -> None:
     assert found.delays() == {**dict.fromkeys(ONE, 250), "two.org": None}
 
 
-def test_a_domain_is_kept_to_its_number_of_parts_and_no_host_is_split(tmp_path: Path) -> None:
+@every_plan
+def test_a_domain_is_kept_to_its_number_of_parts_and_no_host_is_split(
+    tmp_path: Path, plan: Sequence[object]
+) -> None:
     crawl = made(tmp_path, [row for n in range(40) for row in urls(f"h{n}.one.com", 2)] + urls("two.org", 1))
     for mode in ("hash", "balanced"):
-        options = (*limits(tmp_path, "domain|parts", "one.com|2"), "--fetchers", 8, "--gen-delay", 0)
+        options = (*plan, *limits(tmp_path, "domain|parts", "one.com|2"), "--fetchers", 8, "--gen-delay", 0)
         found = chosen(crawl, *options, "--partition-mode", mode)
         parts = {(row["host"], row["part"]) for row in found.rows if row["domain"] == "one.com"}
         assert len(parts) == 40
         assert len({part for _, part in parts}) <= 2
 
 
-def test_urls_of_an_interval_count_those_fetched_in_it(crawl: Path, tmp_path: Path) -> None:
+@every_plan
+def test_urls_of_an_interval_count_those_fetched_in_it(
+    crawl: Path, tmp_path: Path, plan: Sequence[object]
+) -> None:
     """Of domains and of hosts alike; what was fetched earlier, or never, does not count."""
     ages = {"a.one.com": 30, "b.one.com": 90, "two.org": 30}
     age = " ".join(f"WHEN host = '{name}' THEN {minutes}" for name, minutes in ages.items())
     now = f"TIMESTAMPTZ '{NOW.isoformat()}'"
     change(crawl, CRAWLDB, last_fetch_time=f"{now} - to_minutes(CAST(CASE {age} END AS BIGINT))")
     lines = ("domain|urls|interval", "one.com|12|3600", "b.one.com|6|3600", "two.org|11|3600")
-    found = chosen(crawl, *limits(tmp_path, *lines))
+    found = chosen(crawl, *plan, *limits(tmp_path, *lines))
     # one.com: 12, less the 10 of a.one.com; b.one.com's were an hour and a half ago; two.org: 11 less 10
     assert found.by_host() == {"a.one.com": 2, "two.org": 1}
     later = (NOW + timedelta(minutes=31)).isoformat()
-    found = chosen(crawl, *limits(tmp_path, *lines), "--now", later, "--gen-delay", 0)
+    found = chosen(crawl, *plan, *limits(tmp_path, *lines), "--now", later, "--gen-delay", 0)
     assert found.by_host() == {"a.one.com": 10, "b.one.com": 2, "two.org": 10}
 
 
@@ -89,12 +97,13 @@ def test_an_interval_without_a_number_of_urls_limits_nothing(crawl: Path, tmp_pa
 # -- rows of hosts, and who beats whom ------------------------------------------------------------------------
 
 
+@every_plan
 def test_what_is_said_of_a_host_beats_its_domain_its_expression_and_the_setting(
-    crawl: Path, tmp_path: Path
+    crawl: Path, tmp_path: Path, plan: Sequence[object]
 ) -> None:
     lines = ("host|urls|urls_per_host|delay_ms", "a.one.com|1||100", "one.com||3|200")
     expressions = ("--max-count-expr", "gone", "--fetch-delay-expr", "gone * 100", "--max-count", 8)
-    found = chosen(crawl, *limits(tmp_path, *lines), *expressions)
+    found = chosen(crawl, *plan, *limits(tmp_path, *lines), *expressions)
     # two.org has only its expression: 6 URLs at 600 ms; without the file a.one.com would have 4
     assert found.by_host() == {"a.one.com": 1, "b.one.com": 3, "c.one.com": 3, "two.org": 6}
     assert found.delays() == {"a.one.com": 100, "b.one.com": 200, "c.one.com": 200, "two.org": 600}

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from small_crawls import NOW, chosen, expect, from_now, generate, host, made, refusal, url, urls
+from small_crawls import NOW, chosen, every_plan, expect, from_now, generate, host, made, refusal, url, urls
 
 from command_line import run_pinyon
 from pinyon.urls import key_of
@@ -57,9 +57,12 @@ def test_runs_of_a_host_go_round_the_lists_beginning_where_its_key_says(
     }
 
 
-def test_spread_lists_hold_the_limits_each_and_are_cut_at_top_n(tmp_path: Path) -> None:
+@every_plan
+def test_spread_lists_hold_the_limits_each_and_are_cut_at_top_n(
+    tmp_path: Path, plan: Sequence[object]
+) -> None:
     options = ("--segments", 4, "--spread", "--top-n", 6, "--max-count", 2)
-    found = chosen(crawl_of(tmp_path, 12), *options)
+    found = chosen(crawl_of(tmp_path, 12), *plan, *options)
     assert [len(rows) for rows in found.lists] == [6, 6, 6, 6]
     # of each host 2 URLs a list are within the limit: 8 a list, of which the best 6 are taken
     assert found.rejected == {"host_limit": 4 * (12 - 8), "top_n": 4 * 2}
@@ -68,11 +71,14 @@ def test_spread_lists_hold_the_limits_each_and_are_cut_at_top_n(tmp_path: Path) 
 # -- only these URLs ------------------------------------------------------------------------------------------
 
 
-def test_only_listed_urls_are_chosen_and_all_rules_hold_for_them(tmp_path: Path) -> None:
+@every_plan
+def test_only_listed_urls_are_chosen_and_all_rules_hold_for_them(
+    tmp_path: Path, plan: Sequence[object]
+) -> None:
     crawl = made(tmp_path, [*urls("a.test", 5), url("http://a.test/later", fetch_time=from_now(hours=1))])
     listed = tmp_path / "urls.txt"
     listed.write_text("http://a.test/1\n# no URL\n\nhttp://a.test/3\nhttp://a.test/4\nhttp://a.test/later\n")
-    found = chosen(crawl, "--from-list", listed, "--top-n", 2)
+    found = chosen(crawl, *plan, "--from-list", listed, "--top-n", 2)
     assert found.urls == {"http://a.test/1", "http://a.test/3"}
     assert found.rejected == {"not_listed": 2, "not_due": 1, "top_n": 1}
 
@@ -120,11 +126,12 @@ def test_a_segment_that_waits_longer_than_the_delay_keeps_its_urls_no_more(tmp_p
     assert chosen(crawl, "--now", (NOW + week).isoformat(), "--top-n", 4).urls == first.urls
 
 
-def test_a_url_in_two_open_segments_is_counted_once(tmp_path: Path) -> None:
+@every_plan
+def test_a_url_in_two_open_segments_is_counted_once(tmp_path: Path, plan: Sequence[object]) -> None:
     crawl = crawl_of(tmp_path, 3)
     for _ in range(2):
-        assert len(chosen(crawl, "--gen-delay", 0, "--top-n", 4).rows) == 4
-    assert chosen(crawl).rejected == {"awaiting_update": 4}
+        assert len(chosen(crawl, *plan, "--gen-delay", 0, "--top-n", 4).rows) == 4
+    assert chosen(crawl, *plan).rejected == {"awaiting_update": 4}
 
 
 def test_a_lock_is_of_the_url_and_not_of_its_key(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def litter(root: Path) -> list[str]:
     """Files that no step should leave behind."""
     unwanted = (".tmp/*", "segments/.*", "segments/*/.*", "segments/*/*/.*", "segments/*/*/*.jsonl")
     found = [path for pattern in unwanted for path in root.glob(pattern)]
-    found += root.glob("segments/*/*/*.progress*")
+    found += [*root.glob("segments/*/*/*.progress*"), *root.glob("segments/*/*/*.lock")]
     with Crawl.open(root) as crawl:
         kept = {
             str(crawl.store.path(spec) / file.path)

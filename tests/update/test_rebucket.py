@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from update_crawls import (
     DAY,
@@ -11,6 +12,7 @@ from update_crawls import (
     doc,
     host_facts,
     hosts_of,
+    link,
     new_crawl,
     page,
     put,
@@ -21,6 +23,7 @@ from update_crawls import (
 )
 
 from pinyon.crawl import Crawl
+from pinyon.cycle.invertlinks import LINKDB, inlinks_of, invertlinks
 from pinyon.cycle.rebucket import rebucket
 from pinyon.cycle.updatedb import updatedb
 from pinyon.cycle.updatehostdb import updatehostdb
@@ -107,3 +110,17 @@ def test_tables_of_different_buckets_are_mended_by_the_command_the_error_names(t
             updatehostdb(crawl)
         assert list(rebucket(crawl, 2).changed) == ["hostdb"]
         assert updatehostdb(crawl).hosts == 30
+
+
+def test_the_linkdb_goes_along(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl", buckets=2) as crawl:
+        put_segment(crawl, "20260301000000", links=[link("http://a.test/", url) for url in URLS[:20]])
+        invertlinks(crawl)
+        updatedb(crawl, hostdb=True)
+        assert list(rebucket(crawl, 8).changed) == ["crawldb", "hostdb", "linkdb"]
+        assert crawl.store.current(LINKDB).rows == 20
+        assert [row["from_url"] for row in inlinks_of(crawl, URLS[3])] == ["http://a.test/"]
+        for bucket, files in crawl.store.current(LINKDB).files.items():
+            for file in files:
+                rows = pq.ParquetFile(crawl.root / "linkdb" / file.path).read().to_pylist()
+                assert {locate(row["to_url"]).bucket(8) for row in rows} == {bucket}

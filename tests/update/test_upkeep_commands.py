@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from update_crawls import T, doc, host_facts, new_crawl, page, put, put_segment, url_row
+from update_crawls import T, doc, host_facts, link, new_crawl, page, put, put_segment, url_row
 
 from pinyon.cli import cli
 from pinyon.crawl import Crawl
-from pinyon.errors import PinyonError, UsageError
+from pinyon.errors import InputError, PinyonError, UsageError
 from pinyon.tables import CRAWLDB
 
 A = "http://a.test/"
@@ -72,3 +72,22 @@ def test_filters_are_applied_again_when_asked(root: Path) -> None:
     assert isinstance(run("renew", root).exception, UsageError)
     told = run("updatedb", root, "--hostdb", "--filter", "--set", "urls.deny_hosts=a.test").stdout
     assert "under the rules of now: 0 URLs; changed: host_denied 1" in told
+
+
+def test_duplicates_are_marked_and_counted(root: Path) -> None:
+    with Crawl.open(root) as crawl:
+        put(crawl, CRAWLDB, [url_row(f"{A}{n}", "db_fetched", signature=b"same") for n in range(3)])
+    told = run("dedup", root, "--order", "score,length").stdout
+    assert told == "1 contents with 2 duplicates; changed: marked 2, unmarked 0\n"
+    assert isinstance(run("dedup", root, "--order", "colour").exception, UsageError)
+
+
+def test_the_linkdb_is_made_and_asked(root: Path) -> None:
+    assert isinstance(run("invertlinks", root, "--url", A).exception, InputError)
+    with Crawl.open(root) as crawl:
+        put_segment(crawl, "20260302000000", links=[link("http://b.test/", A, anchor="words")])
+    told = run("invertlinks", root, "--orphans-after", 1).stdout
+    assert told == "linkdb: 1 links of 2 new segments; inlinks changed 1, orphaned 0, found again 0\n"
+    assert run("invertlinks", root, "--url", A).stdout == "http://b.test/  words\n"
+    assert json.loads(run("vacuum", root, "--json").stdout)["kept"]["linkdb"] == [2, 1, 0]
+    assert "invertlinks" in run("restore", root, 1, "--table", "linkdb").stdout

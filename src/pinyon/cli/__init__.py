@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -16,16 +17,23 @@ from pinyon.cli import ask, keep, read, steps, upkeep
 from pinyon.cli.common import printable
 from pinyon.errors import PinyonError
 
-_SECTIONS = (("Crawling", steps), ("Reading", read), ("Asking", ask), ("Keeping", keep), ("Upkeep", upkeep))
+#: Commands by what they are for; those that make a crawl in the order they are run.
+_SECTIONS: dict[str, Sequence[click.Command]] = {
+    "Crawling": steps.COMMANDS,
+    "Reading": read.COMMANDS,
+    "Asking": ask.COMMANDS,
+    "Keeping in order": (keep.segments, *upkeep.COMMANDS),
+    "Trying": (keep.demo,),
+}
 
 
 class _Sections(click.Group):
-    """Lists its commands by what they are for, those of a crawl in the order they are run."""
+    """Lists its commands in sections."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for name, module in _SECTIONS:
+        for name, commands in _SECTIONS.items():
             with formatter.section(name):
-                formatter.write_dl([(c.name or "", c.get_short_help_str(80)) for c in module.COMMANDS])
+                formatter.write_dl([(c.name or "", c.get_short_help_str(90)) for c in commands])
 
 
 @click.group(
@@ -45,9 +53,8 @@ def cli() -> None:
     """
 
 
-for _, module in _SECTIONS:
-    for command in module.COMMANDS:
-        cli.add_command(command)
+for _command in (command for commands in _SECTIONS.values() for command in commands):
+    cli.add_command(_command)
 
 
 def main() -> None:

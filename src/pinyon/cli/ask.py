@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pinyon.cli import common
-from pinyon.cli.common import counts, fields, output, table
+from pinyon.cli.common import clock, counts, fields, output, table
 from pinyon.cli.steps import _Generate, _generate_options, _given
 from pinyon.errors import UsageError
 
@@ -138,13 +138,6 @@ def plan(crawl_dir: Path, **options: Any) -> None:
     ]
     lines.append(f"of {found.rows:,} URLs: {found.selected:,} would be selected; {counts(found.rejected)}")
     out.data(found, lines)
-
-
-def clock(seconds: float) -> str:
-    """12 s as 0:12, and 3,812 s as 1:03:32."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 @click.command(

@@ -149,6 +149,13 @@ def counts(found: Mapping[Any, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in found.items()) or "none"
 
 
+def clock(seconds: float) -> str:
+    """12 s as 0:12, and 3,812 s as 1:03:32."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 class Layout:
     """Columns as wide as what stands in them, numbers to the right."""
 

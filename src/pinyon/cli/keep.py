@@ -70,6 +70,3 @@ def demo(
     if keep is not None:
         lines.append(f"look around: pinyon readdb {keep} --stats")
     out.data(report, lines)
-
-
-COMMANDS = (segments, demo)

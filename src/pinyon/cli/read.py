@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pinyon.cli import common
-from pinyon.cli.common import Out, counts, fields, output, table
+from pinyon.cli.common import Out, clock, counts, fields, output, table
+from pinyon.crawl import Crawl
 from pinyon.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from pinyon.settings import Settings, Spec
 
 _dump = click.option(
     "--dump",
@@ -22,7 +27,7 @@ _where = click.option(
     "--where", metavar="EXPR", help="Only rows for which this expression holds (not with --url)."
 )
 _version = click.option(
-    "--at-version", type=int, metavar="N", help="An older version of the crawldb (see history)."
+    "--at-version", type=click.IntRange(0), metavar="N", help="An older version of the crawldb (see history)."
 )
 
 
@@ -30,7 +35,7 @@ _version = click.option(
 @common.directory
 @click.option("--stats", is_flag=True, help="Totals by status and depth (what is shown by default).")
 @click.option("--url", help="All that is known of one URL.")
-@click.option("--top", type=int, metavar="N", help="The first URLs by score.")
+@click.option("--top", type=click.IntRange(1), metavar="N", help="The first URLs by score.")
 @click.option("--host", help="Only URLs of this host (with --top or --dump).")
 @_where
 @_dump
@@ -54,7 +59,7 @@ def readdb(
     with common.opened(crawl_dir, options, out) as crawl:
         if dump is not None:
             rows = reports.dump(crawl, "crawldb", dump, host=host, where=where, at_version=at_version)
-            out.data({"rows": rows, "file": str(dump)}, [f"{rows:,} rows written to {dump}"])
+            _dumped(out, rows, dump)
         elif url is not None:
             _row(out, reports.url_row(crawl, url, at_version=at_version), f"{url}: not in the crawldb")
         elif top is not None or host is not None:
@@ -72,6 +77,10 @@ def _stats(out: Out, stats: Any) -> None:
     out.data(stats, lines)
 
 
+def _dumped(out: Out, rows: int, path: Path) -> None:
+    out.data({"rows": rows, "file": str(path)}, [f"{rows:,} rows written to {path}"])
+
+
 def _row(out: Out, row: dict[str, Any] | None, missing: str) -> None:
     if row is None:
         raise InputError(missing)
@@ -87,7 +96,7 @@ def _rows(out: Out, rows: list[dict[str, Any]]) -> None:
 @common.directory
 @click.option("--stats", is_flag=True, help="Totals (what is shown by default).")
 @click.option("--host", help="All that is known of one host.")
-@click.option("--top", type=int, metavar="N", help="The hosts with most URLs.")
+@click.option("--top", type=click.IntRange(1), metavar="N", help="The hosts with most URLs.")
 @_where
 @_dump
 @common.common
@@ -107,7 +116,7 @@ def readhostdb(
     with common.opened(crawl_dir, options, out) as crawl:
         if dump is not None:
             rows = reports.dump(crawl, "hostdb", dump, host=host, where=where)
-            out.data({"rows": rows, "file": str(dump)}, [f"{rows:,} rows written to {dump}"])
+            _dumped(out, rows, dump)
         elif host is not None:
             _row(out, reports.host_row(crawl, host), f"{host}: not in the HostDb")
         elif top is not None:
@@ -121,9 +130,15 @@ def readhostdb(
 @common.directory
 @click.argument("segment")
 @click.option("--stats", is_flag=True, help="State and counts (what is shown by default).")
-@click.option("--what", default="fetchlist", help="fetchlist, pages, hosts, links or docs.")
+@click.option(
+    "--what",
+    type=click.Choice(["fetchlist", "pages", "hosts", "links", "docs"]),
+    default="fetchlist",
+    show_default=True,
+    help="Which table of it, for --url, --top and --dump.",
+)
 @click.option("--url", help="Only rows of this URL.")
-@click.option("--top", type=int, metavar="N", help="The first rows.")
+@click.option("--top", type=click.IntRange(1), metavar="N", help="The first rows.")
 @_dump
 @common.common
 def readseg(
@@ -143,7 +158,7 @@ def readseg(
     with common.opened(crawl_dir, options, out) as crawl:
         if dump is not None:
             rows = reports.dump_segment(crawl, segment, dump, what=what)
-            out.data({"rows": rows, "file": str(dump)}, [f"{rows:,} rows written to {dump}"])
+            _dumped(out, rows, dump)
         elif url is not None or top is not None:
             _rows(out, reports.segment_rows(crawl, segment, what, url=url, limit=top or 100))
         else:
@@ -183,65 +198,95 @@ def status(crawl_dir: Path, **options: Any) -> None:
         f"{found.urls:,} URLs (version {found.crawldb_version}), {found.hosts:,} hosts",
         f"writer: {found.writer or 'none'}",
     ]
-    for part in found.fetching:
-        rate = part["captured"] / max(part["elapsed_s"], 0.1)
-        wait = part.get("next_start_in_s")
-        waits = f", next request in {wait:.0f} s ({counts(part['waiting'])})" if wait and wait > 1 else ""
-        lines.append(
-            f"fetching {part['segment']} {part['part']}: {part['captured']:,} pages, {rate:.1f}/s{waits}"
-        )
+    lines += [_fetching(part) for part in found.fetching]
     lines += [f"segment {line.name}: {line.state}, {line.urls:,} URLs" for line in found.open_segments]
     lines.append(f"disk: {found.disk_bytes / 1e6:,.1f} MB used, {found.disk_free_bytes / 1e9:,.1f} GB free")
     lines.append(f"next: {found.next}")
     out.data(found, lines)
 
 
-@click.command(epilog="Example: pinyon history my-crawl")
+def _fetching(part: Mapping[str, Any]) -> str:
+    rate = part["captured"] / max(part["elapsed_s"], 0.1)
+    line = f"fetching {part['segment']} {part['part']}: {part['captured']:,}"
+    if "urls" in part:
+        line += f" of {part['urls']:,}"
+    line += f" pages, {rate:.1f}/s"
+    if part.get("left_s") is not None:
+        line += f", {clock(part['left_s'])} left at this rate"
+    wait_s = part.get("next_start_in_s")
+    return line + (
+        f", next request in {wait_s:.0f} s ({counts(part['waiting'])})" if wait_s and wait_s > 1 else ""
+    )
+
+
+@click.command(epilog="Example: pinyon history my-crawl --table hostdb")
 @common.directory
 @click.option(
     "--table", "name", type=click.Choice(["crawldb", "hostdb"]), default="crawldb", show_default=True
 )
-@click.option("--limit", type=int, default=20, show_default=True, help="How many, newest first.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many.")
 @common.common
 def history(crawl_dir: Path, name: str, limit: int, **options: Any) -> None:
-    """Versions of a table, newest first."""
-    from pinyon.tables import CRAWLDB, HOSTDB
+    """Versions of a table, newest first, what made them, and whether they can still be read."""
+    from pinyon.reports.history import history as run
 
     out = output(options)
     with common.opened(crawl_dir, options, out) as crawl:
-        entries = crawl.store.history({"crawldb": CRAWLDB, "hostdb": HOSTDB}[name], limit)
-    from datetime import UTC, datetime
-
-    rows = [
-        (e["version"], datetime.fromtimestamp(e["timestamp"] / 1000, UTC), e["operation"]) for e in entries
-    ]
-    out.data({"versions": entries}, table(["version", "time", "operation"], rows))
+        found = run(crawl, table=name, limit=limit)
+    rows = [(v.version, v.published_at, v.operation, "yes" if v.kept else "no") for v in found]
+    out.data({"versions": found}, table(["version", "published (UTC)", "by", "kept"], rows))
 
 
-@click.command(epilog="Example: pinyon settings fetcher")
+@click.command(epilog="Example: pinyon settings fetcher --crawl my-crawl")
 @click.argument("section", required=False)
+@click.option(
+    "--crawl",
+    "crawl_dir",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The values of this crawl, and where each was set.",
+)
+@click.option("--conf", metavar="FILE", type=click.Path(path_type=Path), help="With these settings too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def settings(section: str | None, as_json: bool) -> None:
-    """All settings: name, default, unit, meaning."""
+@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+def settings(
+    section: str | None, crawl_dir: Path | None, conf: Path | None, as_json: bool, debug: bool
+) -> None:
+    """All settings, or those of a section: name, default, unit, meaning."""
     from pinyon.settings import specs
 
+    if conf is not None and crawl_dir is None:
+        raise UsageError("--conf needs --crawl DIR: whose settings?")
     chosen = [s for s in specs() if section is None or s.section == section]
     if not chosen:
-        raise UsageError(
-            f"no section '{section}': wanted one of {', '.join(sorted({s.section for s in specs()}))}"
-        )
-    out = Out(as_json, False)
-    value = {s.key: {"default": s.default, "unit": s.unit, "help": s.help, "nutch": s.nutch} for s in chosen}
-    lines = []
-    for s in chosen:
-        default = " ".join(s.default) if isinstance(s.default, tuple) else s.default
-        lines.append(
-            f"{s.key} = {default!r}" if len(str(default)) < 60 else f"{s.key} = '{str(default)[:56]} …'"
-        )
-        lines.append(
-            f"    {s.help}" + (f" [{s.unit}]" if s.unit else "") + (f" ({s.nutch})" if s.nutch else "")
-        )
-    out.data(value, lines)
+        sections = dict.fromkeys(s.section for s in specs())
+        raise UsageError(f"no section '{section}': wanted one of {', '.join(sections)}")
+    found = None if crawl_dir is None else Crawl.open(crawl_dir, conf=conf).settings
+    described = [_described(spec, found) for spec in chosen]
+    Out(as_json, False).data(
+        {spec.key: about for spec, about in zip(chosen, described, strict=True)},
+        [line for spec, about in zip(chosen, described, strict=True) for line in _setting_lines(spec, about)],
+    )
+
+
+def _described(spec: Spec, settings: Settings | None) -> dict[str, Any]:
+    about = {"default": spec.default, "unit": spec.unit, "help": spec.help, "nutch": spec.nutch}
+    if settings is not None:
+        about["value"] = getattr(getattr(settings, spec.section), spec.name)
+        about["set_by"] = settings.origins.get(spec.key)
+    return about
+
+
+def _setting_lines(spec: Spec, about: Mapping[str, Any]) -> list[str]:
+    value = about.get("value", spec.default)
+    text = repr(" ".join(value) if isinstance(value, tuple) else value)
+    origin = f"    # {about['set_by']}" if about.get("set_by") else ""
+    unit = f" [{spec.unit}]" if spec.unit else ""
+    nutch = f" ({spec.nutch})" if spec.nutch else ""
+    return [
+        f"{spec.key} = {text if len(text) < 60 else text[:57] + ' …'}{origin}",
+        f"    {spec.help}{unit}{nutch}",
+    ]
 
 
 COMMANDS = (readdb, readhostdb, readseg, sql, status, history, settings)

@@ -22,9 +22,13 @@ from pinyon.errors import UsageError
 )
 @common.common
 def init(crawl_dir: Path, expect: int, **options: Any) -> None:
-    """Make a crawl directory: settings, empty tables."""
+    """Make a crawl directory: settings, empty tables. What --conf and --set say is kept in its pinyon.toml."""
     out = output(options)
-    crawl = Crawl.create(crawl_dir, expect_urls=expect, **common.assignments(options["assigned"]))
+    crawl = Crawl.create(
+        crawl_dir, expect_urls=expect, conf=options["conf"], **common.assignments(options["assigned"])
+    )
+    for warning in crawl.warnings:
+        out.note(f"note: {warning}")
     lines = [
         f"{crawl_dir}: a new crawl; settings are in {crawl_dir}/pinyon.toml",
         f"next: pinyon inject {crawl_dir} SEEDS",

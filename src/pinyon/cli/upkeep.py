@@ -11,7 +11,7 @@ from pinyon.cli import common
 from pinyon.cli.common import counts, output
 
 _table = click.option(
-    "--table", type=click.Choice(["crawldb", "hostdb"]), default="crawldb", show_default=True
+    "--table", type=click.Choice(["crawldb", "hostdb", "linkdb"]), default="crawldb", show_default=True
 )
 
 
@@ -31,7 +31,7 @@ def restore(crawl_dir: Path, version: int, table: str, **options: Any) -> None:
         f"{report.table}: version {report.restored} is version {report.version} now, {report.rows:,} rows"
     ]
     if report.reopened:
-        step = "updatedb" if table == "crawldb" else "updatehostdb"
+        step = {"crawldb": "updatedb", "hostdb": "updatehostdb", "linkdb": "invertlinks"}[table]
         lines.append(f"next: pinyon {step} {crawl_dir} applies {', '.join(report.reopened)} again")
     out.data(report, lines)
 
@@ -111,4 +111,60 @@ def renew(crawl_dir: Path, refilter: bool, normalise: bool, **options: Any) -> N
     )
 
 
-COMMANDS = (restore, vacuum, rebucket, migrate, renew)
+@click.command(epilog="Example: pinyon dedup my-crawl --order score,https")
+@common.directory
+@click.option(
+    "--order",
+    default="score,https,length,time",
+    show_default=True,
+    metavar="CRITERIA",
+    help="What decides which URL of a content is kept, first things first.",
+)
+@common.common
+def dedup(crawl_dir: Path, order: str, **options: Any) -> None:
+    """Mark all but the best URL of each content as duplicates; none is lost."""
+    from pinyon.cycle.dedup import dedup as run
+
+    out = output(options)
+    with common.opened(crawl_dir, options, out) as crawl:
+        report = run(crawl, order=order.replace(",", " ").split())
+    changed = counts({"marked": report.marked, "unmarked": report.unmarked})
+    out.data(
+        report, [f"{report.contents:,} contents with {report.duplicates:,} duplicates; changed: {changed}"]
+    )
+
+
+@click.command(epilog="Example: pinyon invertlinks my-crawl --orphans-after 40")
+@common.directory
+@click.argument("segments", nargs=-1)
+@click.option(
+    "--orphans-after",
+    type=float,
+    metavar="DAYS",
+    help="Mark URLs older than this that nothing links to any more as orphans.",
+)
+@click.option("--url", help="Only tell which pages link to this URL.")
+@common.common
+def invertlinks(
+    crawl_dir: Path, segments: tuple[str, ...], orphans_after: float | None, url: str | None, **options: Any
+) -> None:
+    """Take the links of parsed segments (all that are new) into the linkdb; count inlinks from it."""
+    from pinyon.cycle.invertlinks import inlinks_of
+    from pinyon.cycle.invertlinks import invertlinks as run
+
+    out = output(options)
+    with common.opened(crawl_dir, options, out) as crawl:
+        if url is not None:
+            found = inlinks_of(crawl, url)
+            lines = [f"{row['from_url']}  {row['anchor'] or ''}" for row in found] or ["no page links to it"]
+            out.data({"inlinks": found}, lines)
+            return
+        after_s = None if orphans_after is None else round(orphans_after * 86_400)
+        report = run(crawl, segments, orphans_after_s=after_s)
+    told = {"inlinks changed": report.changed, "orphaned": report.orphaned, "found again": report.found_again}
+    out.data(
+        report, [f"linkdb: {report.links:,} links of {len(report.segments)} new segments; {counts(told)}"]
+    )
+
+
+COMMANDS = (restore, vacuum, rebucket, migrate, renew, dedup, invertlinks)

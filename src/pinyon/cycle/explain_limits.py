@@ -57,7 +57,7 @@ def _time_budget(question: Question, policy: Row, names: Names, fate: Fate | Non
         return None
     budget = f"{policy['host_budget']:,} in {question.settings.time_budget:,} s"
     why = f"{policy['delay_ms']:,} ms between requests, because {delay_because(question, policy, names)}"
-    return f"{_rank(question, fate) if fate else 'at most'} of {budget}: {why}"
+    return f"{_rank(question, fate)} of {budget}: {why}" if fate else f"at most {budget}: {why}"
 
 
 def _hosts_per_domain(policy: Row, fate: Fate | None) -> str | None:
@@ -105,7 +105,8 @@ def limit_because(question: Question, policy: Row, names: Names) -> str:
         return "the limits file says so of the host"
     if policy["file_domain_host_limit"] is not None:
         return "the limits file says so of its domain"
-    return _said(question, policy, "max_count_expr", policy["said_limit"], names)
+    said = policy["said_limit"]
+    return _said(question, policy, "max_count_expr", said, said is not None, names)
 
 
 def delay_because(question: Question, policy: Row, names: Names) -> str:
@@ -117,16 +118,16 @@ def delay_because(question: Question, policy: Row, names: Names) -> str:
         return "its robots.txt asks for it" if asked else f"fetcher.min_delay is {fetcher.min_delay:g} s"
     if policy["file_delay_ms"] is not None:
         return "the limits file says so"
-    said = None if own is None else policy["said_delay_ms"]
-    because = _said(question, policy, "fetch_delay_expr", said, names)
+    because = _said(question, policy, "fetch_delay_expr", policy["said_delay_ms"], own is not None, names)
     return f"fetcher.server_delay is {fetcher.server_delay:g} s" if because == _DEFAULT else because
 
 
-def _said(question: Question, policy: Row, setting: str, said: Any, names: Names) -> str:
+def _said(question: Question, policy: Row, setting: str, said: Any, holds: bool, names: Names) -> str:
+    """What the expression said, and whether that `holds`, or the default in its place."""
     expression = getattr(question.settings, setting)
     if expression is None or question.policy.hostdb is None:
         return _DEFAULT
     if not policy["in_hostdb"]:
         return f"{_DEFAULT}: the host has no HostDb row"
     told = f"{setting} {gives(expression, said, names[setting])}"
-    return told if said is not None and said >= 0 else f"{_DEFAULT}: {told}"
+    return told if holds else f"{_DEFAULT}: {told}"

@@ -95,11 +95,8 @@ def _waits(question: Question, row: Row, waiting: Sequence[Waiting]) -> str:
 
 def _worth(question: Question, row: Row, names: Row) -> str:
     settings, value = question.settings, row["sort_value"]
-    told = (
-        f"{settings.sort_by} {number(value)}"
-        if settings.sort_by in names
-        else gives(settings.sort_by, value, names)
-    )
+    alone = f"{settings.sort_by} {number(value)}"
+    told = alone if settings.sort_by in names else gives(settings.sort_by, value, names)
     if value is None or value != value:
         return told + (": it sorts first" if value is not None else "")
     compared = "<" if value < settings.min_score else ">="
@@ -115,12 +112,9 @@ def _interval(row: Row, at_most: int | None) -> str | None:
 
 def _filtered(question: Question, row: Row) -> Finding:
     if not question.is_filtered:
-        by = (
-            "it entered by these very filters"
-            if question.settings.filter
-            else "filters are off (generate.filter)"
-        )
-        return Finding("url_filter", "unset", by)
+        on = question.settings.filter
+        told = "it entered by these very filters" if on else "filters are off (generate.filter)"
+        return Finding("url_filter", "unset", told)
     if row["filtered"]:
         return Finding("url_filter", "drops", f"refused: {row['filtered']}")
     return Finding("url_filter", "passes", "no URL filter refuses it")

@@ -59,12 +59,19 @@ def fetch(
     with crawl.writing("fetch"):
         report = _fetch(crawl, chosen, _parts(chosen), progress)
         if report.finished:
+            _tidy(chosen)
             chosen.advance(
                 "fetched",
                 fetched={"outcomes": dict(report.outcomes), "bytes": report.bytes},
                 files=published_files(chosen, "fetchlist", "lock", "pages", "hosts"),
             )
         return report
+
+
+def _tidy(segment: Segment) -> None:
+    """What processes that fetch parts need to get along with each other."""
+    for path in (*segment.folder("pages").glob("*.lock"), segment.folder("pages") / ".gate"):
+        path.unlink(missing_ok=True)
 
 
 def _parts(segment: Segment) -> list[int]:
@@ -130,4 +137,5 @@ def _job(crawl: Crawl, segment: Segment, part: int, config: FetcherConfig) -> Pa
         robots_cache=crawl.root / "robots",
         normalise=crawl.normalise,
         min_free_disk=crawl.settings.fetcher.min_free_disk,
+        shared=len(_parts(segment)) > 1,
     )

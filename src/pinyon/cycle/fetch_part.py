@@ -22,7 +22,7 @@ from pinyon.cycle.pagelog import to_parquet
 from pinyon.cycle.part_job import PartJob
 from pinyon.engines.workers import stopping
 from pinyon.errors import FetchError, LockedError
-from pinyon.fetcher import FetchItem, FileRobotsCache, fetch_items
+from pinyon.fetcher import FetchItem, FileRobotsCache, Gate, fetch_items
 from pinyon.tables import HOST_FACTS, PAGES
 
 #: How long a part waits for an orphan of a killed run to notice that its parent is gone.
@@ -73,8 +73,8 @@ def _fetch_part(job: PartJob) -> PartResult:
     before = earlier(job.file("pages", "jsonl"), job.segment.glob(f"warc/*-{job.part:05d}-*.warc.gz"))
     if job.disk_is_full:
         return PartResult(job.part, False, "disk")
-    with PartSink(job) as sink:
-        stopped_by = asyncio.run(_run(job, sink, before))
+    with PartSink(job) as sink, job.gate() as gate:
+        stopped_by = asyncio.run(_run(job, sink, before, gate))
     if stopped_by not in _ENOUGH:
         return PartResult(job.part, False, stopped_by)
     to_parquet(job.file("hosts", "jsonl"), HOST_FACTS, job.file("hosts", "parquet"))
@@ -108,7 +108,7 @@ def _spill(job: PartJob) -> Path:
     return job.segment / "pages" / f".part-{job.part:05d}.sort"
 
 
-async def _run(job: PartJob, sink: PartSink, before: Earlier) -> str | None:
+async def _run(job: PartJob, sink: PartSink, before: Earlier, gate: Gate | None) -> str | None:
     """Why it was stopped; None when the list was done."""
     stop = asyncio.Event()
     watch = asyncio.create_task(_watch(job, sink, stop))
@@ -119,6 +119,7 @@ async def _run(job: PartJob, sink: PartSink, before: Earlier) -> str | None:
             sink,
             robots_cache=FileRobotsCache(job.robots_cache),
             normalise=lambda base, location: job.normalise(location, base),
+            gate=gate,
             stop=stop,
             progress=sink.tell,
         )

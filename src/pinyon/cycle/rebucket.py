@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pinyon.crawl import Crawl
 from pinyon.cycle.choose import open_segments
+from pinyon.cycle.invertlinks import LINKDB, has_linkdb, sweep_linkdb
 from pinyon.cycle.rewrite import write_bucket
 from pinyon.cycle.updatehostdb import segments_to_merge
 from pinyon.errors import UsageError
@@ -24,7 +25,7 @@ _PLACES = TableSpec(
 
 @dataclass(frozen=True, slots=True)
 class RebucketReport:
-    """Rows of both tables, that lie in `buckets` buckets now; `changed` names the tables that were written."""
+    """Rows of crawldb and HostDb, that lie in `buckets` buckets now; `changed` names the tables that were written."""
 
     buckets: int
     urls: int
@@ -33,7 +34,7 @@ class RebucketReport:
 
 
 def rebucket(crawl: Crawl, buckets: int) -> RebucketReport:
-    """Distributes both tables over `buckets` (a power of two) buckets. Killed in between, run it again.
+    """Distributes the tables over `buckets` (a power of two) buckets. Killed in between, run it again.
 
     Raises `UsageError` while segments are open: their rows are cut for the buckets there are.
     """
@@ -41,13 +42,15 @@ def rebucket(crawl: Crawl, buckets: int) -> RebucketReport:
         raise UsageError(f"{buckets} buckets: wanted a power of two")
     with crawl.writing(f"rebucket {buckets}"):
         refuse_open_segments(crawl, "rebucket")
-        tables = [crawl.store.current(spec) for spec in (CRAWLDB, HOSTDB)]
+        specs = [CRAWLDB, HOSTDB, *([LINKDB] if has_linkdb(crawl) else [])]
+        tables = [crawl.store.current(spec) for spec in specs]
         changed = [table for table in tables if table.buckets != buckets]
         for table in changed:
             written = list(_rebucketed(crawl, table, buckets))
             facts = {"buckets": buckets}
             crawl.store.publish(table, written, facts=facts, operation=f"rebucket {buckets}")
         crawl.sweep_versions()
+        sweep_linkdb(crawl)
     return RebucketReport(buckets, tables[0].rows, tables[1].rows, [table.spec.name for table in changed])
 
 

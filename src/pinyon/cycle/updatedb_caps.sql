@@ -34,7 +34,7 @@ SELECT url_key, url, bucket, CASE WHEN place > :host_new THEN 'host_new' ELSE 'h
 FROM ranked_in_hosts
 WHERE place > room
 
--- step: within_hosts (kept)
+-- step: left_by_hosts (kept)
 SELECT e.*
 FROM entered AS e
 ANTI JOIN over_hosts AS o ON o.url_key = e.url_key AND o.url = e.url
@@ -44,7 +44,7 @@ ANTI JOIN over_hosts AS o ON o.url_key = e.url_key AND o.url = e.url
 SELECT
     w.domain, w.host,
     row_number() OVER (PARTITION BY w.domain ORDER BY max(w.score) DESC, w.host) AS place
-FROM within_hosts AS w
+FROM left_by_hosts AS w
 ANTI JOIN population AS p ON p.host = w.host
 GROUP BY w.domain, w.host
 
@@ -59,12 +59,12 @@ WHERE n.place + coalesce(k.hosts, 0) > :domain_hosts
 
 -- step: over_domain_hosts (kept)
 SELECT w.url_key, w.url, w.bucket, 'domain_hosts' AS reason
-FROM within_hosts AS w
+FROM left_by_hosts AS w
 SEMI JOIN surplus_hosts AS s ON s.host = w.host
 
--- step: within_domain_hosts (kept)
+-- step: left_by_domain_hosts (kept)
 SELECT w.*
-FROM within_hosts AS w
+FROM left_by_hosts AS w
 ANTI JOIN over_domain_hosts AS o ON o.url_key = w.url_key AND o.url = w.url
 
 -- step: domain_population
@@ -78,7 +78,7 @@ SELECT
         greatest(coalesce(:domain_rows, 2 * count(*) + coalesce(max(p.urls), 0)) - coalesce(max(p.urls), 0), 0)
     ) AS room,
     count(*) AS entering
-FROM within_domain_hosts AS w
+FROM left_by_domain_hosts AS w
 LEFT JOIN domain_population AS p ON p.domain = w.domain
 GROUP BY w.domain
 
@@ -86,7 +86,7 @@ GROUP BY w.domain
 SELECT
     w.url_key, w.url, w.bucket, r.room,
     row_number() OVER (PARTITION BY w.domain ORDER BY w.score DESC, w.url_key, w.url) AS place
-FROM within_domain_hosts AS w
+FROM left_by_domain_hosts AS w
 JOIN domain_room AS r ON r.domain = w.domain AND r.entering > r.room
 
 -- step: over_domains

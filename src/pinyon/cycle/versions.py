@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pinyon.crawl import Crawl
+from pinyon.cycle.invertlinks import LINKDB, has_linkdb, sweep_linkdb
 from pinyon.errors import StoreError, UsageError
 from pinyon.store import Published
 from pinyon.tables import CRAWLDB, HOSTDB, TableSpec
 
-TABLES: dict[str, TableSpec] = {"crawldb": CRAWLDB, "hostdb": HOSTDB}
+TABLES: dict[str, TableSpec] = {"crawldb": CRAWLDB, "hostdb": HOSTDB, "linkdb": LINKDB}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ def restore(crawl: Crawl, version: int, *, table: str = "crawldb") -> RestoreRep
         names = [segment.name for segment in crawl.segments]
         newest = crawl.store.restore(spec, version, names)
         crawl.sweep_versions()
+        sweep_linkdb(crawl)
     return RestoreReport(table, version, newest, old.rows, reopened)
 
 
@@ -80,10 +82,11 @@ def vacuum(
     if versions < 1:
         raise UsageError(f"{versions} versions: the newest one is always kept, so 1 or more")
     with crawl.writing("vacuum"):
+        there = {name: spec for name, spec in TABLES.items() if spec is not LINKDB or has_linkdb(crawl)}
         files = sum(
-            crawl.store.sweep(spec, keep_versions=versions, keep_hours=hours) for spec in TABLES.values()
+            crawl.store.sweep(spec, keep_versions=versions, keep_hours=hours) for spec in there.values()
         )
-        for spec in TABLES.values():
+        for spec in there.values():
             crawl.store.shorten_log(spec)
-        kept = {name: crawl.store.kept(spec) for name, spec in TABLES.items()}
+        kept = {name: crawl.store.kept(spec) for name, spec in there.items()}
     return VacuumReport(files, kept)

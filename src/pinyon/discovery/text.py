@@ -12,8 +12,8 @@ from pinyon.discovery.model import Limits
 #: second; browsers flatten at 512 as well), and slow on very many elements.
 _MAX_DEPTH = 512
 _MAX_ELEMENTS = 50_000
-#: Pages with fewer tags than this are not measured: nested, all of them, they take a tenth of a second.
-_FEW_TAGS = 2_000
+#: Fewer tags than this nest less deeply, and cannot make too many elements of formatting that is reopened.
+_FEW_TAGS = 500
 #: Elements whose content is no text to a reader.
 _UNSEEN = ("script", "style", "noscript", "template", "textarea", "iframe", "title")
 

@@ -18,7 +18,8 @@ ports, robots.txt, redirects and second tries included, since every request need
 out. `politeness` and all that decides (`robots`, `outcomes`, `capture`, `addresses`, `content`, `connect_to`, `pace`)
 is pure: no clock, no socket. `run`, `dispatch`, `worker` and `transport` act.
 
-Across runs: give the first item of a host its `not_before`, or set `FetcherConfig.pause_first`.
+Across processes that fetch parts of one list at the same time: give them one `SharedGate`. Across runs: give the first
+item of a host its `not_before`, or set `FetcherConfig.pause_first`.
 
 This package knows nothing of tables, engines or the archive.
 """
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from pinyon.fetcher.addresses import AddressPolicy
 from pinyon.fetcher.config import FetcherConfig
 from pinyon.fetcher.content import Decoded, decode_body
+from pinyon.fetcher.gate import Gate, SharedGate
 from pinyon.fetcher.model import Capture, FetchItem, HostFacts, Progress, Sink, Summary
 from pinyon.fetcher.robots_cache import FileRobotsCache, RobotsCache, RobotsRecord
 from pinyon.fetcher.run import fetch_items
@@ -45,11 +47,13 @@ __all__ = [
     "FetchItem",
     "FetcherConfig",
     "FileRobotsCache",
+    "Gate",
     "HostFacts",
     "Progress",
     "Request",
     "RobotsCache",
     "RobotsRecord",
+    "SharedGate",
     "Sink",
     "Summary",
     "Transport",

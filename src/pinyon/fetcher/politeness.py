@@ -161,6 +161,12 @@ class Politeness(Generic[Job]):
         queue = self._queue(key)
         queue.crawl_delay_s = max(queue.crawl_delay_s, delay_s)
 
+    def hold(self, key: str, until: float) -> None:
+        """Somebody else has asked the host: it is not asked before `until`."""
+        queue = self._queue(key)
+        if until > queue.ready_at:
+            queue.ready_at, queue.wait = until, Wait.DELAY
+
     def too_early(self, turn: Turn[Job], now: float) -> bool:
         """Whether a Crawl-delay read since the turn was handed out, from a robots.txt that a run before had left,
         has not passed yet since the start (`pause_first`). Then the turn is to be given back unused."""

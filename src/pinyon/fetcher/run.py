@@ -14,6 +14,7 @@ from pinyon.fetcher.capture import Normalise
 from pinyon.fetcher.config import FetcherConfig
 from pinyon.fetcher.dispatch import Dispatcher
 from pinyon.fetcher.frontier import Frontier
+from pinyon.fetcher.gate import Gate, OpenGate
 from pinyon.fetcher.model import FetchItem, Progress, Sink, Summary
 from pinyon.fetcher.pace import Throughput
 from pinyon.fetcher.politeness import Policy, Politeness
@@ -44,6 +45,7 @@ async def fetch_items(
     robots_cache: RobotsCache | None = None,
     normalise: Normalise | None = None,
     blocked: Callable[[FetchItem], bool] | None = None,
+    gate: Gate | None = None,
     clock: Callable[[], datetime] = utc_now,
     stop: asyncio.Event | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -52,9 +54,10 @@ async def fetch_items(
 
     Items should come with their hosts interleaved; those of one host are asked for in the order given. `normalise`
     makes a redirect's target of the URL that redirects and its Location, in this order, or None of one that is none.
-    `blocked` is asked before every request. When `stop` is set, requests under way get `stop_grace_s`; what is not
-    captured by then is due as before. `progress` is called about once a second. A page never raises; what the sink
-    raises, a list that cannot be read, and a full disk do, after everything was closed.
+    `blocked` is asked before every request, and `gate`, which processes may share, lets it pass. When `stop` is set,
+    requests under way get `stop_grace_s`; what is not captured by then is due as before. `progress` is called about
+    once a second. A page never raises; what the sink raises, a list that cannot be read, and a full disk do, after
+    everything was closed.
     """
     async with contextlib.AsyncExitStack() as stack:
         if robots_cache is None:
@@ -66,7 +69,16 @@ async def fetch_items(
 
             transport = AiohttpTransport(config, clock)
             stack.push_async_callback(transport.close)
-        run = _Run(config, sink, transport, robots_cache, normalise or _default_normalise(), blocked, clock)
+        run = _Run(
+            config,
+            sink,
+            transport,
+            robots_cache,
+            normalise or _default_normalise(),
+            blocked,
+            gate or OpenGate(),
+            clock,
+        )
         stack.callback(run.frontier.close)
         return await run.through(items, stop, progress)
 
@@ -87,6 +99,7 @@ class _Run:
         cache: RobotsCache,
         normalise: Normalise,
         blocked: Callable[[FetchItem], bool] | None,
+        gate: Gate,
         clock: Callable[[], datetime],
     ) -> None:
         self._config = config
@@ -107,6 +120,7 @@ class _Run:
             self.frontier,
             self._dispatcher,
             RobotsBook(cache, config.agent_names),
+            gate,
             key_of=self._key_of,
             normalise=normalise,
             blocked=blocked,

@@ -13,6 +13,7 @@ from pinyon.fetcher.config import FetcherConfig
 from pinyon.fetcher.dispatch import Dispatcher
 from pinyon.fetcher.facts import Facts
 from pinyon.fetcher.frontier import Frontier
+from pinyon.fetcher.gate import Gate
 from pinyon.fetcher.jobs import Job, PageJob, RobotsJob
 from pinyon.fetcher.model import Capture, FetchItem, Sink
 from pinyon.fetcher.outcomes import FAILURES
@@ -54,6 +55,7 @@ class Workshop:
         frontier: Frontier,
         dispatcher: Dispatcher,
         book: RobotsBook,
+        gate: Gate,
         *,
         key_of: KeyOf,
         normalise: Normalise,
@@ -69,6 +71,7 @@ class Workshop:
         self._politeness = frontier.politeness
         self._dispatcher = dispatcher
         self._book = book
+        self._gate = gate
         self._key_of = key_of
         self._normalise = normalise
         self._blocked = blocked
@@ -146,8 +149,11 @@ class Workshop:
         return None
 
     async def _fetch_page(self, turn: Turn[Job], job: PageJob) -> None:
+        if not self._may_ask(turn, job):
+            return
         keep = self._worth_keeping(turn.key)
-        answer = await self._ask(page_request(job.item, job.url, self._headers, self._config, keep))
+        request = page_request(job.item, job.url, self._headers, self._config, keep)
+        answer = await self._ask(turn.key, request)
         if self._tried_in_vain(turn, job, answer):
             return
         capture = captured(
@@ -167,8 +173,21 @@ class Workshop:
     def _worth_keeping(self, key: str) -> bool:
         return self._frontier.has_more(key) and self._politeness.pause_s(key) <= _WORTH_KEEPING_S
 
-    async def _ask(self, request: Request) -> Answer:
-        answer = await self._transport.fetch(request)
+    def _may_ask(self, turn: Turn[Job], job: Job) -> bool:
+        """Not while another process asks the same host, nor too soon after: then the job goes back in front."""
+        wait_s = self._gate.enter(turn.key, self._politeness.pause_s(turn.key))
+        if wait_s <= 0:
+            return True
+        self._politeness.hold(turn.key, self._loop.time() + wait_s)
+        self._politeness.put_back(turn.key, [job])
+        self._give_back(turn, Verdict.UNUSED)
+        return False
+
+    async def _ask(self, key: str, request: Request) -> Answer:
+        try:
+            answer = await self._transport.fetch(request)
+        finally:
+            self._gate.leave(key)
         self.tally.requests += answer.sent
         self.tally.received_bytes += len(answer.body) + len(answer.response_head)
         return answer
@@ -229,8 +248,11 @@ class Workshop:
             self._learn(RobotsRecord(job.authority, "unavailable", self._clock(), error=turn.ended))
             self._give_back(turn, Verdict.UNUSED)
             return
+        if not self._may_ask(turn, job):
+            return
         keep = job.hop == 0 and self._politeness.pause_s(turn.key) <= _WORTH_KEEPING_S
-        answer = await self._ask(Request(job.url, self._headers, robots.MAX_BYTES, keep_alive=keep))
+        request = Request(job.url, self._headers, robots.MAX_BYTES, keep_alive=keep)
+        answer = await self._ask(turn.key, request)
         self.tally.robots_requests += answer.sent
         if self._tried_in_vain(turn, job, answer):
             return

@@ -36,8 +36,8 @@ def from_nutch(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 def _substituted(text: str, properties: Mapping[str, str]) -> str:
     for _ in range(_MAX_SUBSTITUTIONS):
-        found = _VARIABLE.search(text)
-        if found is None or found[1] not in properties:
+        found = next((m for m in _VARIABLE.finditer(text) if m[1] in properties), None)
+        if found is None:
             return text
         text = text[: found.start()] + properties[found[1]] + text[found.end() :]
     return text

@@ -119,7 +119,8 @@ class Spec:
         number = self.kind(value)
         if not isinstance(value, str) and number != value:
             raise ValueError
-        if not math.isfinite(number) or (self.least is not None and number < self.least):
+        # where nothing is the least, a bound may lie below everything: generate.min_score = -inf
+        if math.isnan(number) or (self.least is not None and not self.least <= number < math.inf):
             raise ValueError
         return number
 
