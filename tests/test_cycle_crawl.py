@@ -28,6 +28,7 @@ def test_a_clean_web_is_fetched_to_the_last_page(tmp_path: Path, fetchers: int) 
     assert report["pages"] == len(fetched(root))
 
 
+@pytest.mark.slow
 def test_an_awkward_web_is_fetched_as_far_as_can_be_told(tmp_path: Path) -> None:
     kinds = [kind.name for kind in KINDS if kind.name not in ENDLESS]
     with SimWeb(seed=7, hosts=65, awkward=kinds, https=True, mean_pages=3, slow_s=0.2) as web:

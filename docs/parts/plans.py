@@ -20,8 +20,8 @@ NOW = datetime(2026, 11, 30, tzinfo=UTC)
 SHAPES = ("join", "secondary-sort")
 #: The step in which URLs have met the HostDb and the limits.
 STEP = "host_ranked"
-#: Operators that only rename and compute.
-LEFT_OUT = frozenset({"PROJECTION", "CREATE_TABLE_AS"})
+#: What only renames and computes.
+LEFT_OUT = frozenset({"PROJECTION"})
 #: Tables, by a column that no other has.
 TABLES = {"url_key": "crawldb", "retry_at": "hostdb", "delay_ms": "limits file"}
 
@@ -31,11 +31,18 @@ class Explaining(DuckDBEngine):
 
     plan: Mapping[str, Any]
 
-    def _execute(self, statement: str, params: Mapping[str, Any], what: str) -> Any:
-        if what.endswith(f": {STEP}"):
-            explained = super()._execute(f"EXPLAIN (FORMAT json) {statement}", params, what).fetchall()
-            [self.plan] = json.loads(explained[0][1])
-        return super()._execute(statement, params, what)
+    def run(
+        self,
+        job: Any,
+        tables: Mapping[str, Any],
+        params: Mapping[str, Any] | None = None,
+        fragments: Mapping[str, str] | None = None,
+    ) -> None:
+        super().run(job, tables, params, fragments)
+        for name, query in job.statements(fragments or {}):
+            if name == STEP:
+                [row] = self.rows(f"EXPLAIN (FORMAT json) {query}", params)
+                [self.plan] = json.loads(row["explain_value"])
 
 
 def plans() -> str:

@@ -108,6 +108,16 @@ class Crawl:
 
     @cached_property
     def engine(self) -> DuckDBEngine:
+        return self._engine()
+
+    @cached_property
+    def confined_engine(self) -> DuckDBEngine:
+        """Another one, for what somebody typed: it reads inside the crawl alone."""
+        engine = self._engine()
+        engine.confine(self.root)
+        return engine
+
+    def _engine(self) -> DuckDBEngine:
         from pinyon.engines.duckdb_engine import DuckDBEngine
 
         engine = self.settings.engine
@@ -212,9 +222,10 @@ class Crawl:
         return path
 
     def close(self) -> None:
-        if "engine" in self.__dict__:
-            self.engine.close()
-            del self.__dict__["engine"]
+        for name in ("engine", "confined_engine"):
+            engine = self.__dict__.pop(name, None)
+            if engine is not None:
+                engine.close()
 
     def __enter__(self) -> Crawl:
         return self

@@ -56,9 +56,8 @@ class Years:
         }
         job = load("pinyon.cycle", "updatedb")
         self._engine.run(job, tables, self._rules.params(now), self._rules.fragments())
-        self.rows = {
-            row["url"]: row for row in self._engine.rows(f"SELECT {', '.join(CRAWLDB.names)} FROM updated")
-        }
+        rows = self._engine.rows(f"SELECT {', '.join(CRAWLDB.names)} FROM ({self._rules.rows_sql()})")
+        self.rows = {row["url"]: row for row in rows}
 
 
 def _result(url: str, now: datetime, answer: Answer) -> Row:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -17,32 +16,24 @@ _POLL_S = 0.5
 
 
 class Watch:
-    """Context manager around a step of a crawl: polls the live counters of fetchers, takes those of parse."""
+    """Context manager around steps of a crawl. `heard` is told which segment is fetched or how far it is parsed; the
+    counters that fetching processes leave are polled."""
 
-    def __init__(self, out: Out, segments: Callable[[], list[Segment]]) -> None:
-        self._out, self._segments = out, segments
+    def __init__(self, out: Out) -> None:
+        self._out = out
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._fetched: Segment | None = None
         self._bar: Any = None
         self._task: Any = None
-        self._last_line = time.monotonic()
+        self._what = ""
+        self._last_line = 0.0
 
     def __enter__(self) -> Watch:
         if self._out.quiet or (self._out.as_json and not sys.stderr.isatty()):
             return self
         if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-            )
-            self._bar = Progress(
-                *columns, TextColumn("{task.fields[more]}"), console=Console(stderr=True), transient=True
-            )
+            self._bar = _bar()
             self._bar.start()
         self._thread = threading.Thread(target=self._poll, name="progress", daemon=True)
         self._thread.start()
@@ -57,19 +48,19 @@ class Watch:
         if self._bar is not None:
             self._bar.stop()
 
-    def parsed(self, segment: Segment, done: int = 0, total: int = 0) -> None:
-        """Hears from parse (and from fetch, without numbers, when a part is done)."""
-        if total:
+    def heard(self, segment: Segment, done: int = 0, total: int = 0) -> None:
+        """From fetch without numbers, from parse with the pages done and in all."""
+        self._fetched = None if total else segment
+        if total and self._thread is not None:
             self._show(f"parse {segment.name}", done, total, "")
 
     def _poll(self) -> None:
         from pinyon.reports.status import fetching
 
         while not self._stop.wait(_POLL_S):
-            for segment in self._segments():
-                counters = fetching(segment)
-                if counters:
-                    self._show_fetch(segment, counters)
+            segment = self._fetched
+            if segment is not None and (counters := fetching(segment)):
+                self._show_fetch(segment, counters)
 
     def _show_fetch(self, segment: Segment, counters: list[dict[str, Any]]) -> None:
         done = sum(c["captured"] for c in counters)
@@ -81,6 +72,8 @@ class Watch:
         self._show(f"fetch {segment.name}", done, total, more)
 
     def _show(self, what: str, done: int, total: int, more: str) -> None:
+        if what != self._what:  # short steps have their own line when they are done, and need no other
+            self._what, self._last_line = what, time.monotonic()
         if self._bar is not None:
             if self._task is None:
                 self._task = self._bar.add_task(what, total=total, more=more)
@@ -88,3 +81,18 @@ class Watch:
         elif time.monotonic() - self._last_line >= _PLAIN_EVERY_S:
             self._last_line = time.monotonic()
             self._out.note(f"{what}: {done:,} of {total:,} {more}".rstrip())
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[more]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -183,8 +183,8 @@ def fetch(
 
     out = output(options)
     limit = {} if time_limit is None else {"fetcher__time_limit": time_limit}
-    with common.opened(crawl_dir, options, out, **limit) as crawl, Watch(out, lambda: list(crawl.segments)):
-        report = run(crawl, segment, part=part)
+    with common.opened(crawl_dir, options, out, **limit) as crawl, Watch(out) as watch:
+        report = run(crawl, segment, part=part, progress=watch.heard)
     out.data(
         report, [_fetched(report), f"next: pinyon {'parse' if report.finished else 'fetch'} {crawl_dir}"]
     )
@@ -209,8 +209,8 @@ def parse(crawl_dir: Path, segment: str | None, again: bool, **options: Any) -> 
     out = output(options)
     if again and segment is None:
         raise UsageError("--again needs the name of a segment")
-    with common.opened(crawl_dir, options, out) as crawl, Watch(out, lambda: list(crawl.segments)) as watch:
-        report = run(crawl, segment, again=again, progress=watch.parsed)
+    with common.opened(crawl_dir, options, out) as crawl, Watch(out) as watch:
+        report = run(crawl, segment, again=again, progress=watch.heard)
     out.data(report, [_parsed(report), f"next: pinyon updatedb {crawl_dir}"])
 
 
@@ -294,13 +294,13 @@ def crawl(
         raise UsageError("--rounds and --until-empty exclude each other")
     given = _given(options)
     unlimited = until_empty or (duration is not None and rounds is None)
-    with common.opened(crawl_dir, options, out) as opened, Watch(out, lambda: list(opened.segments)) as watch:
+    with common.opened(crawl_dir, options, out) as opened, Watch(out) as watch:
         report = crawl_rounds(
             opened,
             rounds=None if unlimited else rounds or 1,
             duration_s=duration,
             told=lambda step, done: out.note(f"{step}: {told(done)}"),
-            progress=watch.parsed,
+            progress=watch.heard,
             **given,
         )
     if report.rounds == 0 and report.ended_by == "empty":

@@ -10,7 +10,7 @@ from pathlib import Path
 from pinyon.crawl import Crawl
 from pinyon.cycle.choose import published_files, segment_in_state
 from pinyon.cycle.fetch_config import check_parts, fetcher_config
-from pinyon.cycle.fetch_part import PartResult, fetch_part
+from pinyon.cycle.fetch_part import fetch_part
 from pinyon.cycle.part_job import PartJob
 from pinyon.errors import FetchError, UsageError
 from pinyon.fetcher import FetcherConfig
@@ -47,8 +47,8 @@ def fetch(
     """Fetches a segment (the oldest that is generated, unless named), or one `part` of it.
 
     What was fetched before is not fetched again. Ctrl-C stops within ten seconds: what came is kept, and the next
-    call goes on; a second one stops at once. Raises `SettingError` if site owners could not tell who is crawling
-    them, `LockedError`, `FetchError` when the disk is full.
+    call goes on; a second one stops at once. `progress` hears once which segment is fetched. Raises `SettingError` if
+    site owners could not tell who is crawling them, `LockedError`, `FetchError` when the disk is full.
     """
     chosen = segment_in_state(crawl, "generated", segment)
     chosen.check_whole()
@@ -93,12 +93,10 @@ def _fetch(
     config = fetcher_config(crawl.settings, crawl.root)
     jobs = [_job(crawl, segment, part, config) for part in parts]
     waiting = [job for job in jobs if not job.done]
-    results: list[PartResult] = []
+    if progress is not None:
+        progress(segment)
     with closing(crawl.engine.map_parts(fetch_part, waiting, len(waiting))) as coming:
-        for result in coming:
-            results.append(result)
-            if progress is not None:
-                progress(segment)
+        results = list(coming)
     stopped = sorted({result.stopped_by for result in results if result.stopped_by})
     if "disk" in stopped:
         raise FetchError(

@@ -15,7 +15,7 @@ from pinyon.settings import Db
 
 @dataclass(frozen=True, slots=True)
 class ScoreModel:
-    """Three SQL expressions; `{internal}` and `{external}` are the factors of the settings."""
+    """Three SQL expressions; `{factor}` is that of the settings for links within a host, or out of it."""
 
     link: str
     known: str
@@ -27,8 +27,7 @@ SCORE_MODELS: Mapping[str, ScoreModel] = {
     # but a page pays a URL that is known already only when it is fetched for the first time: Nutch's scores grow
     # with every refetch of the pages that link to them.
     "opic": ScoreModel(
-        "CAST(l.from_score AS DOUBLE) / nullif(l.from_outlinks, 0) "
-        "* CASE WHEN l.host = l.from_host THEN {internal} ELSE {external} END",
+        "CAST(l.from_score AS DOUBLE) / nullif(l.from_outlinks, 0) * {factor}",
         "c.score + coalesce(l.new_score, 0)",
         "l.score",
     ),
@@ -46,12 +45,16 @@ SCORE_MODELS: Mapping[str, ScoreModel] = {
 }
 
 
-def fragments(db: Db) -> dict[str, str]:
-    """`link_score`, `known_score` and `new_score` of the model that is set."""
+def link_fragments(db: Db) -> dict[str, str]:
+    """`link_score` and `new_score` of the model that is set."""
     model = SCORE_MODELS[db.scores]
-    factors = {"internal": float(db.score_internal), "external": float(db.score_external)}
-    return {
-        "link_score": model.link.format(**factors),
-        "known_score": model.known.format(**factors),
-        "new_score": model.new.format(**factors),
-    }
+    internal, external = float(db.score_internal), float(db.score_external)
+    factor = f"{internal}"
+    if internal != external:
+        factor = f"CASE WHEN l.host = l.from_host THEN {internal} ELSE {external} END"
+    return {"link_score": model.link.format(factor=factor), "new_score": model.new}
+
+
+def row_fragments(db: Db) -> dict[str, str]:
+    """`known_score` of the model that is set."""
+    return {"known_score": SCORE_MODELS[db.scores].known}

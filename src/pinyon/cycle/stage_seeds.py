@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinyon.cycle.seeds import Chunk, Seed
+from pinyon.engines.workers import stopping
 from pinyon.expressions import text_type, widest
 from pinyon.expressions.types import Type
 from pinyon.tables import CRAWLDB, Column, TableSpec
@@ -133,10 +134,15 @@ _NO_METADATA: list[tuple[str, str]] = []
 
 
 def stage_chunk(job: tuple[Rules, Chunk]) -> Staged:
-    """Writes the seeds of a chunk that pass to one file, in the order of their buckets."""
+    """Writes the seeds of a chunk that pass to one file, in the order of their buckets.
+
+    Interrupted, it ends at once: whoever interrupts has no use for what there is.
+    """
     rules, chunk = job
     staged, columns = Staged(), _Columns()
     for number, seed in chunk.seeds():
+        if not number & 1023 and stopping():
+            return staged
         staged.seeds += 1
         reason = seed.problem or _take(rules, columns, number, seed)
         if reason is not None:

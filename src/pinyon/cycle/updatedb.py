@@ -88,7 +88,7 @@ def _updatedb(crawl: Crawl, segments: Sequence[Segment], already: list[str], now
         load("pinyon.cycle", "updatedb"),
         inputs.of,
         rules.params(now),
-        result="updated",
+        result=f"({rules.rows_sql()})",
         counts="update_counts",
         buckets=touched,
         aside=(ENTERED_SQL, entered) if entered else None,
@@ -105,11 +105,13 @@ def _updatedb(crawl: Crawl, segments: Sequence[Segment], already: list[str], now
     )
     crawl.sweep_versions()
     untouched = table.rows - _rows(table.files.get(bucket, ()) for bucket in touched)
-    changes = Counter({"none": untouched})
+    rows = untouched + _rows([cut.files])
+    changes: Counter[str] = Counter()
     for row in counts:
         changes[row["what"]] += row["urls"]
     changes["new"] -= sum(cut.surplus.values())
-    return UpdateReport(names, already, dict(+changes), untouched + _rows([cut.files]), version, cut.surplus)
+    changes["none"] = rows - changes.total()
+    return UpdateReport(names, already, dict(+changes), rows, version, cut.surplus)
 
 
 def _rules(crawl: Crawl, table: Published) -> Rules:

@@ -1,7 +1,7 @@
 -- One bucket of the crawldb, with what was learned of its URLs and of the links that lead to them.
 -- reads: crawldb, results, links, fetchlist, hosts, hostdb, bounds
--- params: now, retry_max, retry_interval, interval_default, interval_max, interval_min, interval_most, additions, ignore_internal, ignore_external, by_domain, max_inlinks
--- fragments: delta, interval, gap, kept_facts, distinct_links, default_scope, placed_links, allowed, capped_links, inherited, link_score, known_score, new_score
+-- params: now, retry_max, retry_interval, interval_default, interval_max, interval_min, interval_most, additions, max_inlinks
+-- fragments: delta, interval, gap, kept_facts, distinct_links, default_scope, placed_links, allowed, link_filter, capped_links, inherited, link_score, new_score
 
 -- step: latest (kept)
 -- A URL fetched twice: the latest result wins; one that was not even requested says nothing beside one that was.
@@ -218,13 +218,9 @@ ANTI JOIN refetched AS r ON r.url_key = f.url_key AND r.url = f.url
 -- == what links say ==
 
 -- step: marked_links
--- Of redirects, only those that leave can be ignored: what moves within a host would be lost.
-SELECT
-    *,
-    rel IN ('redirect', 'refresh') AS moved,
-    coalesce(CASE WHEN :by_domain THEN domain = from_domain ELSE host = from_host END, false) AS internal
+SELECT *, rel IN ('redirect', 'refresh') AS moved
 FROM {distinct_links} AS l
-WHERE host IS NOT NULL
+WHERE host_key IS NOT NULL
 
 -- step: written_scopes
 SELECT
@@ -279,7 +275,7 @@ FROM {placed_links} AS l
 -- step: counted_links
 SELECT *
 FROM allowed_links
-WHERE NOT (:ignore_internal AND internal AND NOT moved) AND NOT (:ignore_external AND NOT internal)
+WHERE {link_filter}
 
 -- step: best_links
 -- Of a crowd of links to one URL, as many as count: those of the best pages.
@@ -288,60 +284,50 @@ FROM counted_links
 QUALIFY row_number() OVER (PARTITION BY url_key, to_url ORDER BY moved DESC, from_score DESC, from_url) <= :max_inlinks
 
 -- step: linked (kept)
--- All that links say of a target. What a page gives to a URL that is known already, it gave when it was first fetched.
+-- How many, how near, how much: of each target. What a page gives to a URL that is known already, it gave when it was
+-- first fetched. Only narrow columns: a bucket's links lie in the files of all pages.
 SELECT
+    url_key,
     to_url AS url,
-    any_value(url_key) AS url_key,
-    any_value(host) AS host,
-    any_value(host_key) AS host_key,
-    any_value(domain) AS domain,
-    any_value(bucket) AS bucket,
+    bool_or(allowed) AS allowed,
     CAST(count(*) FILTER (WHERE NOT moved) AS INTEGER) AS inlinks,
     CAST(count(*) FILTER (WHERE NOT moved AND from_first) AS INTEGER) AS new_inlinks,
-    bool_or(allowed) AS allowed,
     CAST(least(min(from_depth + CASE WHEN moved THEN 0 ELSE 1 END) FILTER (WHERE allowed), 32767) AS SMALLINT) AS depth,
     -- decimals add up to the same whatever the order they come in, floats do not
     CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) AS DOUBLE) AS score,
     CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) FILTER (WHERE from_first) AS DOUBLE)
-        AS new_score,
-    min_by({inherited}, (from_depth, from_url)) FILTER (WHERE allowed) AS metadata,
-    min_by({inherited}, (from_depth, from_url)) FILTER (WHERE allowed AND moved) AS moved_metadata
+        AS new_score
 FROM {capped_links} AS l
-GROUP BY to_url
+GROUP BY url_key, to_url
 
--- == the next version ==
+-- step: moved_here (kept)
+-- What the target of a redirect inherits.
+SELECT url_key, to_url AS url, {inherited} AS metadata
+FROM counted_links AS l
+WHERE moved AND allowed
+QUALIFY row_number() OVER (PARTITION BY url_key, to_url ORDER BY from_depth, from_url) = 1
 
--- step: known_rows
--- The target of a redirect has what its source had, unless it has it already.
-SELECT
-    c.url, c.url_key, c.host, c.host_key, c.domain, c.bucket,
-    CASE WHEN d.url IS NULL THEN c.status ELSE d.status END AS status,
-    CASE WHEN d.url IS NULL THEN c.fetch_time ELSE d.fetch_time END AS fetch_time,
-    CASE WHEN d.url IS NULL THEN c.fetch_interval ELSE d.fetch_interval END AS fetch_interval,
-    CASE WHEN d.url IS NULL THEN c.last_fetch_time ELSE d.last_fetch_time END AS last_fetch_time,
-    CASE WHEN d.url IS NULL THEN c.modified_time ELSE d.modified_time END AS modified_time,
-    c.first_seen,
-    CASE WHEN d.url IS NULL THEN c.retries ELSE d.retries END AS retries,
-    CAST({known_score} AS FLOAT) AS score,
-    c.inlinks + coalesce(l.new_inlinks, 0) AS inlinks,
-    CAST(least(c.depth, coalesce(l.depth, c.depth)) AS SMALLINT) AS depth,
-    CASE WHEN d.url IS NULL THEN c.signature ELSE d.signature END AS signature,
-    CASE WHEN d.url IS NULL THEN c.etag ELSE d.etag END AS etag,
-    CASE WHEN d.url IS NULL THEN c.last_modified ELSE d.last_modified END AS last_modified,
-    CASE WHEN d.url IS NULL THEN c.generate_time END AS generate_time,
-    CASE
-        WHEN l.moved_metadata IS NOT NULL THEN map_concat(l.moved_metadata, coalesce(d.metadata, c.metadata))
-        ELSE coalesce(d.metadata, c.metadata)
-    END AS metadata,
-    coalesce(d.what, 'none') AS what
-FROM known AS c
-LEFT JOIN changed AS d ON d.url_key = c.url_key AND d.url = c.url
-LEFT JOIN linked AS l ON l.url_key = c.url_key AND l.url = c.url
-
--- step: new_rows
+-- step: new_targets (kept)
 -- URLs that only links know of enter, unless they may not.
+SELECT l.*
+FROM linked AS l
+ANTI JOIN crawldb AS c ON c.url_key = l.url_key AND c.url = l.url
+ANTI JOIN entering AS e ON e.url_key = l.url_key AND e.url = l.url
+WHERE :additions AND l.allowed
+
+-- step: first_links
+-- Of all links to a new URL the one nearest to a seed: what it says of the URL, and what the URL inherits.
+SELECT l.*, {inherited} AS inherited
+FROM counted_links AS l
+SEMI JOIN new_targets AS n ON n.url_key = l.url_key AND n.url = l.to_url
+WHERE allowed
+QUALIFY row_number() OVER (
+    PARTITION BY l.url_key, l.to_url ORDER BY l.from_depth + CASE WHEN l.moved THEN 0 ELSE 1 END, l.from_url
+) = 1
+
+-- step: arriving (kept)
 SELECT
-    l.url, l.url_key, l.host, l.host_key, l.domain, l.bucket,
+    l.url, l.url_key, f.host, f.host_key, f.domain, f.bucket,
     'db_unfetched' AS status,
     CAST(:now AS TIMESTAMPTZ) AS fetch_time,
     CAST(:interval_default AS INTEGER) AS fetch_interval,
@@ -356,16 +342,11 @@ SELECT
     CAST(NULL AS VARCHAR) AS etag,
     CAST(NULL AS VARCHAR) AS last_modified,
     CAST(NULL AS TIMESTAMPTZ) AS generate_time,
-    l.metadata,
-    'new' AS what
-FROM linked AS l
-ANTI JOIN known AS c ON c.url_key = l.url_key AND c.url = l.url
-WHERE :additions AND l.allowed
-
--- step: updated (kept)
-SELECT * FROM known_rows
-UNION ALL
-SELECT * FROM new_rows
+    f.inherited AS metadata
+FROM new_targets AS l
+JOIN first_links AS f ON f.url_key = l.url_key AND f.to_url = l.url
 
 -- step: update_counts (kept)
-SELECT what, count(*) AS urls FROM updated GROUP BY what
+SELECT what, count(*) AS urls FROM changed GROUP BY what
+UNION ALL
+SELECT 'new' AS what, count(*) AS urls FROM arriving

@@ -30,7 +30,7 @@ ENTERED = TableSpec(
     "URLs that would enter",
 )
 #: The new URLs of a group of buckets, as the update job has them.
-ENTERED_SQL = f"SELECT {', '.join(ENTERED.names)} FROM updated WHERE what = 'new'"
+ENTERED_SQL = f"SELECT {', '.join(ENTERED.names)} FROM arriving"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from pinyon.cycle import row_facts, schedules, scopes, scores
 from pinyon.cycle.schedules import Bound
+from pinyon.jobs import load
 from pinyon.settings import Db
 
 #: A page that was fetched twice gave each of its links twice.
@@ -50,9 +51,6 @@ class Rules:
             "interval_max": db.fetch_interval_max,
             **schedules.params(db),
             "additions": db.additions,
-            "ignore_internal": db.ignore_internal,
-            "ignore_external": db.ignore_external,
-            "by_domain": db.ignore_external_mode == "domain",
             "max_inlinks": db.max_inlinks,
         }
 
@@ -63,9 +61,26 @@ class Rules:
         """
         return {
             "distinct_links": _DISTINCT_LINKS if pages_twice else "links",
+            "link_filter": _link_filter(self.db),
             "capped_links": "best_links" if crowded else "counted_links",
             "kept_facts": row_facts.kept_sql(self.kept_facts),
             **schedules.fragments(self.db),
-            **scores.fragments(self.db),
+            **scores.link_fragments(self.db),
             **scopes.fragments(self.db, self.known_keys, row_facts.inherited_sql(self.kept_facts)),
         }
+
+    def rows_sql(self) -> str:
+        """The query whose rows are the next version of a bucket, once the job has run."""
+        [(_, query)] = load("pinyon.cycle", "updatedb_rows").statements(scores.row_fragments(self.db))
+        return query
+
+
+def _link_filter(db: Db) -> str:
+    """Of redirects, only those that leave can be ignored: what moves within a host would be lost."""
+    same = "domain = from_domain" if db.ignore_external_mode == "domain" else "host = from_host"
+    filters = []
+    if db.ignore_internal:
+        filters.append(f"(moved OR NOT coalesce({same}, false))")
+    if db.ignore_external:
+        filters.append(f"coalesce({same}, false)")
+    return " AND ".join(filters) or "true"

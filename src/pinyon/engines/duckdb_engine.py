@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pinyon.engines.duckdb_connection import Connection
 from pinyon.engines.spill import SpillFolder
 from pinyon.engines.workers import Workers
-from pinyon.errors import EngineError, UsageError
+from pinyon.errors import UsageError
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,27 +46,17 @@ class DuckDBEngine:
         self, temp_directory: Path, *, memory_limit_mb: int = 512, threads: int = 0, temp_limit_gb: int = 0
     ) -> None:
         self._spill = SpillFolder(temp_directory)
-        self._memory_limit_mb = memory_limit_mb
-        self._config: dict[str, Any] = {
+        self._row_group_mb = max(16, memory_limit_mb // 8)
+        config: dict[str, Any] = {
             "memory_limit": f"{memory_limit_mb}MB",
             "temp_directory": str(self._spill.path),
             "preserve_insertion_order": "false",
             "threads": str(threads or os.cpu_count() or 1),
         }
         if temp_limit_gb:
-            self._config["max_temp_directory_size"] = f"{temp_limit_gb}GB"
-        self._opened: duckdb.DuckDBPyConnection | None = None
+            config["max_temp_directory_size"] = f"{temp_limit_gb}GB"
+        self._db = Connection(config, memory_limit_mb)
         self._workers = Workers()
-
-    @property
-    def _connection(self) -> duckdb.DuckDBPyConnection:
-        """Opened when first needed: commands that never ask for SQL do not pay for it."""
-        if self._opened is None:
-            import duckdb
-
-            self._opened = duckdb.connect(config=self._config)
-            self._opened.execute("SET TimeZone = 'UTC'")
-        return self._opened
 
     def bucket_groups(self, buckets: int) -> list[list[int]]:
         return [[bucket] for bucket in range(buckets)]
@@ -85,7 +75,9 @@ class DuckDBEngine:
         self.bind(tables)
         for name, query in job.statements(fragments or {}):
             statement, used = duckdb_sql.prepared(query, params)
-            self._execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {statement}", used, f"{job.name}: {name}")
+            self._db.execute(
+                f"CREATE OR REPLACE TEMP TABLE {name} AS {statement}", used, f"{job.name}: {name}"
+            )
 
     def write_result(
         self,
@@ -104,9 +96,9 @@ class DuckDBEngine:
 
         scan = duckdb_sql.scan(source)
         if scan is None:
-            self._connection.register(name, source)
+            self._db.call(lambda: self._db.raw.register(name, source), name)
         else:
-            self._execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {scan}", {}, name)
+            self._db.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {scan}", {}, name)
 
     def bind(self, tables: Mapping[str, Any]) -> None:
         """Makes tables readable by name without running a job."""
@@ -127,16 +119,12 @@ class DuckDBEngine:
         from pinyon.engines.duckdb_sql import prepared
 
         statement, used = (sql, {}) if params is None else prepared(sql, params)
-        cursor = self._execute(statement, used, "query")
+        cursor = self._db.execute(statement, used, "query")
         return [column[0] for column in cursor.description or []], self._fetched(cursor, statement)
 
     def _fetched(self, cursor: duckdb.DuckDBPyConnection, statement: str) -> Iterator[tuple[Any, ...]]:
         try:
-            while True:
-                with self._told("query", statement):
-                    rows = cursor.fetchmany(_FETCH_ROWS)
-                if not rows:
-                    return
+            while rows := self._db.call(lambda: cursor.fetchmany(_FETCH_ROWS), "query", statement):
                 yield from rows
         finally:
             cursor.abort()  # what was not read would keep the connection from anything else
@@ -146,17 +134,19 @@ class DuckDBEngine:
         from pinyon.engines.duckdb_sql import prepared
 
         statement, used = prepared(sql, params or {})
-        with self._told("query", statement):
-            reader = self._connection.sql(statement, params=used).to_arrow_reader(_FETCH_ROWS)
-            with reader:
-                yield from reader
+
+        def reader() -> pa.RecordBatchReader:
+            return self._db.raw.sql(statement, params=used).to_arrow_reader(_FETCH_ROWS)
+
+        with self._db.call(reader, "query", statement) as rows:
+            while batch := self._db.call(lambda: next(rows, None), "query", statement):
+                yield batch
 
     def only_reads(self, sql: str) -> bool:
         """Whether the text is exactly one SELECT. Raises `EngineError` if it is not SQL."""
         import duckdb
 
-        with self._told("query", sql):
-            statements = self._connection.extract_statements(sql)
+        statements = self._db.call(lambda: self._db.raw.extract_statements(sql), "query", sql)
         return [statement.type for statement in statements] == [duckdb.StatementType.SELECT]
 
     def write(self, sql: str, path: Path, params: Mapping[str, Any] | None = None) -> WrittenFile:
@@ -164,12 +154,11 @@ class DuckDBEngine:
 
         path.parent.mkdir(parents=True, exist_ok=True)
         query, used = prepared(sql, params or {})
-        statement = (
-            f"COPY ({query}) TO {literal(str(path))} "
-            f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP_ROWS}, RETURN_STATS)"
-        )
-        row = self._execute(statement, used, path.name).fetchone()
-        return WrittenFile(path, int(row[1]) if row else 0, path.stat().st_size)
+        # in bytes too: rows of a megabyte would not fit in memory by the thousand
+        group = f"ROW_GROUP_SIZE {ROW_GROUP_ROWS}, ROW_GROUP_SIZE_BYTES '{self._row_group_mb}MB'"
+        statement = f"COPY ({query}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd, {group}, RETURN_STATS)"
+        row = self._db.one(statement, used, path.name)
+        return WrittenFile(path, int(row[1]), path.stat().st_size)
 
     def export(self, sql: str, path: Path, params: Mapping[str, Any] | None = None) -> int:
         """Writes a query as .csv, .jsonl or .parquet, by the file's ending; how many rows."""
@@ -181,17 +170,16 @@ class DuckDBEngine:
             raise UsageError(f"{path.parent}: there is no such folder")
         statement, used = prepared(sql, params or {})
         copy = f"COPY ({statement}) TO {literal(str(path))} (FORMAT {_EXPORTS[path.suffix]})"
-        row = self._execute(copy, used, str(path)).fetchone()
-        return int(row[0]) if row else 0
+        return int(self._db.one(copy, used, str(path))[0])
 
     def confine(self, directory: Path) -> None:
         """From now on no query reads or writes outside `directory` and the spill folder, nor can that be undone."""
         from pinyon.engines.duckdb_sql import literal
 
         folders = ", ".join(literal(f"{path.resolve()}/") for path in (directory, self._spill.path))
-        self._execute(f"SET allowed_directories = [{folders}]", {}, "confine")
-        self._execute("SET enable_external_access = false", {}, "confine")
-        self._execute("SET lock_configuration = true", {}, "confine")
+        self._db.execute(f"SET allowed_directories = [{folders}]", {}, "confine")
+        self._db.execute("SET enable_external_access = false", {}, "confine")
+        self._db.execute("SET lock_configuration = true", {}, "confine")
 
     def map_parts(
         self, function: Callable[[P], R], parts: Iterable[P], processes: int = 0
@@ -204,9 +192,7 @@ class DuckDBEngine:
 
     def close(self) -> None:
         self._workers.close()
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        self._db.close()
         self._spill.remove()
 
     def __enter__(self) -> DuckDBEngine:
@@ -216,33 +202,3 @@ class DuckDBEngine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _execute(self, statement: str, params: Mapping[str, Any], what: str) -> duckdb.DuckDBPyConnection:
-        with self._told(what, statement):
-            return self._connection.execute(statement, dict(params))
-
-    @contextmanager
-    def _told(self, what: str, statement: str) -> Iterator[None]:
-        """DuckDB's errors as ours; Ctrl-C, of which DuckDB makes an error, as what it is."""
-        import duckdb
-
-        try:
-            yield
-        except duckdb.OutOfMemoryException as error:
-            raise EngineError(
-                f"{what}: {_first_line(error)}; raise engine.memory_limit_mb (now {self._memory_limit_mb})",
-                statement,
-            ) from error
-        except duckdb.Error as error:
-            raise EngineError(f"{what}: {_first_line(error)}", statement) from error
-        except RuntimeError as error:
-            if "interrupted" in str(error):
-                raise KeyboardInterrupt from error
-            raise
-
-
-def _first_line(error: Exception) -> str:
-    """What went wrong, and the names DuckDB proposes instead of one that it does not know."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    proposed = [line for line in lines[1:] if line.startswith(("Did you mean", "Candidate bindings"))]
-    return " ".join([*lines[:1], *proposed]) or type(error).__name__

@@ -11,7 +11,7 @@ from typing import Any
 from pinyon.crawl import Crawl, utc_now
 from pinyon.errors import UsageError
 from pinyon.jobs import Files, load
-from pinyon.reports.views import bind, dump_columns
+from pinyon.reports.views import bind, dump_columns, tables_of
 from pinyon.reports.where import rows_where
 from pinyon.tables import CRAWLDB, HOSTDB, TableSpec
 from pinyon.urls import host_of
@@ -144,8 +144,8 @@ def query(
     The rows come as they are computed, however many: read them before the crawl is asked anything else. Raises
     `UsageError` for anything but one SELECT, `EngineError` if it fails.
     """
-    bind(crawl, at_version=at_version)
-    crawl.engine.confine(crawl.root)
-    if not crawl.engine.only_reads(text):
+    engine = crawl.confined_engine
+    engine.bind(tables_of(crawl, at_version=at_version))
+    if not engine.only_reads(text):
         raise UsageError("only one SELECT is run here: the tables are written by the steps alone")
-    return crawl.engine.query(text)
+    return engine.query(text)

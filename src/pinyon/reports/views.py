@@ -20,7 +20,14 @@ OF_SEGMENTS: dict[str, TableSpec] = {
 
 
 def bind(crawl: Crawl, segments: Sequence[Segment] | None = None, at_version: int | None = None) -> None:
-    """Makes crawldb (or an older version of it), hostdb and the tables of segments (all by default) readable."""
+    """Makes the tables of `tables_of` readable."""
+    crawl.engine.bind(tables_of(crawl, segments, at_version))
+
+
+def tables_of(
+    crawl: Crawl, segments: Sequence[Segment] | None = None, at_version: int | None = None
+) -> dict[str, Files]:
+    """The crawldb (or an older version of it), the hostdb and the tables of segments (all by default) by name."""
     chosen = list(crawl.segments) if segments is None else segments
     tables = {
         "crawldb": Files.of(CRAWLDB, crawl.store.current(CRAWLDB, at_version).paths()),
@@ -28,7 +35,7 @@ def bind(crawl: Crawl, segments: Sequence[Segment] | None = None, at_version: in
     }
     for name, spec in OF_SEGMENTS.items():
         tables[name] = Files.of(spec, [path for segment in chosen for path in segment.files(name)])
-    crawl.engine.bind(tables)
+    return tables
 
 
 def dump_columns(spec: TableSpec) -> str:
