@@ -1,18 +1,21 @@
 """A whole crawl of real pages, beside Scrapy doing less.
 
-    uv run --group bench python benchmarks/crawl.py                    three rounds of both
+    uv run --group bench python benchmarks/crawl.py                    three rounds of each side
     uv run --group bench python benchmarks/crawl.py --rounds 5
-    uv run --group bench python benchmarks/crawl.py --set parse.text=all
+    uv run --group bench python benchmarks/crawl.py --only pinyon --set engine.threads=1
 
-Both crawl Debian's documentation (see `tests/support/docweb.py` for the packages) from the same nginx in the same run,
+All crawl Debian's documentation (see `tests/support/docweb.py` for the packages) from the same nginx in the same run,
 in turns: robots.txt obeyed, no delay, 100 connections.
 
 - pinyon: `pinyon crawl --until-empty --fetchers 2`, from the start of the command to its end: rounds of generate, fetch
   (WARC written), parse (links, main text), updatedb and updatehostdb. What `init` and `inject` take is not counted.
+  The tables have one bucket, as befits a few thousand URLs.
+- pinyon, all text: the same, with the whole text of each page kept instead of its main text, which takes as long to
+  find as everything else about a page.
 - Scrapy (`scrapy_links.py`): one process that fetches and extracts links; nothing is stored, nothing can be resumed.
 
-Pages are those that nginx answered with 200, from its log. The peak is that of the whole process tree, shared memory
-counted in every process.
+Pages are those that nginx answered with 200, from its log. The peak is that of the whole process tree: memory that its
+processes share counted once, and in brackets counted in each of them.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ from support import docweb
 from support.docweb import DocWeb
 
 HERE = Path(__file__).resolve().parent
-SIDES = ("pinyon", "Scrapy")
+SIDES = {"pinyon": ["parse.text=main"], "pinyon, all text": ["parse.text=all"], "Scrapy": []}
+_LOOK_S = 0.1
 SETTINGS = """\
 [fetcher]
 agent_contact = "https://example.org/benchmark"
@@ -52,12 +56,13 @@ ignore_external = true
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One crawl: wall and processor seconds, pages by nginx's log, peak resident memory of all its processes."""
+    """One crawl: wall and processor seconds, pages by nginx's log, peak memory of all its processes."""
 
     seconds: float
     cpu_s: float
-    pages: int
+    pages: float
     peak_mb: float
+    peak_rss_mb: float
 
     @property
     def pages_s(self) -> float:
@@ -70,12 +75,13 @@ def crawl(side: str, web: DocWeb, work: Path, options: argparse.Namespace) -> Ru
     if side == "Scrapy":
         command = [options.scrapy_python, str(HERE / "scrapy_links.py"), str(seeds), " ".join(NOT_PAGES)]
     else:
-        command = [*_pinyon("crawl", work / "crawl", "--until-empty", "--fetchers", "2", "-q"), *options.set]
+        sets = [f"--set={text}" for text in (*SIDES[side], *options.set)]
+        command = _pinyon("crawl", work / "crawl", "--until-empty", "--fetchers", "2", "-q", *sets)
         _prepare(work / "crawl", seeds)
     web.forget()
-    seconds, cpu_s, peak_mb = measured(command)
+    seconds, cpu_s, peak_mb, peak_rss_mb = measured(command)
     pages = sum(1 for hit in web.hits() if hit.status == 200 and not hit.url.endswith("/robots.txt"))
-    return Run(seconds, cpu_s, pages, peak_mb)
+    return Run(seconds, cpu_s, pages, peak_mb, peak_rss_mb)
 
 
 def _pinyon(*arguments: object) -> list[str]:
@@ -83,24 +89,28 @@ def _pinyon(*arguments: object) -> list[str]:
 
 
 def _prepare(crawl_dir: Path, seeds: Path) -> None:
-    subprocess.run(_pinyon("init", crawl_dir, "-q"), check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        _pinyon("init", crawl_dir, "-q", "--set=store.buckets=1"), check=True, stdout=subprocess.DEVNULL
+    )
     (crawl_dir / "pinyon.toml").write_text(SETTINGS)
     subprocess.run(_pinyon("inject", crawl_dir, seeds, "-q"), check=True, stdout=subprocess.DEVNULL)
 
 
-def measured(command: Sequence[str]) -> tuple[float, float, float]:
-    """Wall seconds, processor seconds and peak megabytes of a command and all its processes."""
+def measured(command: Sequence[str]) -> tuple[float, float, float, float]:
+    """Wall seconds, processor seconds and peak megabytes (shared memory once, and in each) of a process tree."""
     before, begun = os.times(), time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    peak = 0
+    peak = peak_rss = 0
     while process.poll() is None:
-        peak = max(peak, sum(map(resident_kb, tree(process.pid))))
-        time.sleep(0.05)
+        found = [memory_kb(pid) for pid in tree(process.pid)]
+        peak = max(peak, sum(pss for pss, _ in found))
+        peak_rss = max(peak_rss, sum(rss for _, rss in found))
+        time.sleep(_LOOK_S)
     seconds, after = time.perf_counter() - begun, os.times()
     if process.returncode:
         raise SystemExit(f"{' '.join(command)}: ended with status {process.returncode}")
     cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
-    return seconds, cpu_s, peak / 1024
+    return seconds, cpu_s, peak / 1024, peak_rss / 1024
 
 
 def tree(pid: int) -> list[int]:
@@ -112,12 +122,14 @@ def tree(pid: int) -> list[int]:
     return [pid, *(below for child in children for below in tree(int(child)))]
 
 
-def resident_kb(pid: int) -> int:
+def memory_kb(pid: int) -> tuple[int, int]:
+    """Its share of memory (PSS) and all that is resident (RSS)."""
     try:
-        status = Path(f"/proc/{pid}/status").read_text()
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")), 0)
+        return 0, 0
+    kb = {line.split(":")[0]: int(line.split()[1]) for line in text.splitlines() if line.endswith("kB")}
+    return kb.get("Pss", 0), kb.get("Rss", 0)
 
 
 def main() -> None:
@@ -129,7 +141,6 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.NAME=VALUE", help="for pinyon")
     parser.add_argument("--scrapy-python", default=sys.executable, help="a Python that has Scrapy and uvloop")
     options = parser.parse_args()
-    options.set = [word for text in options.set for word in ("--set", text)]
     if (reason := docweb.missing()) is not None:
         raise SystemExit(reason)
 
@@ -150,8 +161,8 @@ def main() -> None:
 
 def _line(side: str, run: Run) -> str:
     return (
-        f"{side:7} {run.pages_s:7.0f} pages/s   {run.pages:,} pages in {run.seconds:.2f} s, "
-        f"{run.cpu_s:.2f} s of processor time, {run.peak_mb:.0f} MB"
+        f"{side:16} {run.pages_s:5.0f} pages/s   {run.pages:,.0f} pages in {run.seconds:.2f} s, "
+        f"{run.cpu_s:.2f} s of processor time, {run.peak_mb:.0f} MB ({run.peak_rss_mb:.0f})"
     )
 
 
@@ -163,9 +174,9 @@ def _summary(runs: dict[str, list[Run]]) -> None:
     print("medians")
     for side, run in medians.items():
         print(f"   {_line(side, run)}")
-    if len(medians) == 2:
-        pinyon, scrapy = medians["pinyon"], medians["Scrapy"]
-        print(f"   pinyon / Scrapy: {pinyon.pages_s / scrapy.pages_s:.2f} in pages/s")
+    scrapy = medians.pop("Scrapy", None)
+    for side, run in medians.items() if scrapy is not None else ():
+        print(f"   {side} / Scrapy: {run.pages_s / scrapy.pages_s:.2f} in pages/s")
 
 
 if __name__ == "__main__":

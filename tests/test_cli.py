@@ -21,7 +21,6 @@ import pytest
 from command_line import Result, run_pinyon
 from pinyon.cli import cli
 from pinyon.crawl import Crawl
-from pinyon.errors import LockedError
 from pinyon.simweb import SimWeb
 from pinyon.store import WriterLock
 from support.crawls import ended, new_crawl, run, start, step_under_way
@@ -542,11 +541,9 @@ def test_a_segment_is_dropped_when_both_tables_have_it_and_its_archive_stays(own
         2,
         "is not in the hostdb yet: run 'pinyon updatehostdb",
     )
-    failed(
-        run_pinyon("segments", own_crawl, "abort", name),
-        2,
-        "is updated: 'pinyon segments .* drop' removes it",
-    )
+    for spelling in (name, own_crawl / "segments" / name):
+        refused = run_pinyon("segments", own_crawl, "abort", spelling)
+        failed(refused, 2, "is updated: 'pinyon segments .* drop' removes it")
     assert run_pinyon("updatehostdb", own_crawl).status == 0
     archived = sorted(path.name for path in (own_crawl / "segments" / name / "warc").iterdir())
     assert archived
@@ -569,7 +566,11 @@ def test_an_aborted_segment_frees_its_urls_at_once(own_crawl: Path) -> None:
         run_pinyon("segments", own_crawl, "abort", name, "20200101000000"), 1, "no segment '20200101000000'"
     )
     assert (own_crawl / "segments" / name).is_dir()
-    assert run_pinyon("segments", own_crawl, "abort", name).stdout == f"{name}: aborted\n"
+    archived = sorted(path.name for path in (own_crawl / "segments" / name / "warc").iterdir())
+    (own_crawl / "warc" / name).mkdir(parents=True)
+    path = own_crawl / "segments" / name
+    assert run_pinyon("segments", own_crawl, "abort", name, path, name).stdout == f"{name}: aborted\n"
+    assert sorted(path.name for path in (own_crawl / "warc" / f"{name}.1").iterdir()) == archived
     assert run_pinyon("generate", own_crawl).status == 0
 
 
@@ -603,7 +604,3 @@ def test_settings_of_a_crawl_are_told_with_where_they_were_set(own_crawl: Path) 
         "default": "pinyon", "unit": "", "help": "", "nutch": "http.agent.name", "value": "", "set_by": None,
     }  # fmt: skip
     assert "fetcher.server_delay = 0.01    # " in run_pinyon("settings", "--crawl", own_crawl).stdout
-
-
-def test_the_lock_of_a_writer_is_an_error_of_the_store() -> None:
-    assert LockedError.exit_status == 1

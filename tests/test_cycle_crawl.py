@@ -14,9 +14,9 @@ from support.crawls import DELAY_S, TOLERANCE_S, asked, closest, fetched, litter
 ENDLESS = {"traps", "maze"}
 
 
-@pytest.mark.parametrize("fetchers", [1, 2])
+@pytest.mark.parametrize("fetchers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_clean_web_is_fetched_to_the_last_page(tmp_path: Path, fetchers: int) -> None:
-    with SimWeb(seed=3 + fetchers, hosts=30, awkward=False, mean_pages=4) as web:
+    with SimWeb(seed=3 + fetchers, hosts=24, awkward=False, mean_pages=3) as web:
         root = new_crawl(tmp_path / "crawl", web)
         report = run("crawl", root, "--until-empty", "--fetchers", fetchers, "--json").json()
         requests = web.requests()

@@ -32,15 +32,21 @@ def interrupt(pid: int, whole_group: bool) -> None:
     (os.killpg if whole_group else os.kill)(pid, signal.SIGINT)
 
 
-@pytest.mark.parametrize(("whole_group", "later_s"), [(False, 0.0), (True, 0.08)])
+@pytest.mark.parametrize(
+    ("whole_group", "later_s", "steps"),
+    [
+        (False, 0.0, STEPS),
+        pytest.param(True, 0.08, ("fetch", "parse", "updatedb"), marks=pytest.mark.slow),
+    ],
+)
 def test_a_crawl_interrupted_in_every_step_finishes_in_the_end(
-    tmp_path: Path, whole_group: bool, later_s: float
+    tmp_path: Path, whole_group: bool, later_s: float, steps: tuple[str, ...]
 ) -> None:
-    with SimWeb(seed=11 + whole_group, hosts=14, awkward=False, mean_pages=4) as web:
+    with SimWeb(seed=11 + whole_group, hosts=10, awkward=False, mean_pages=3) as web:
         pages = web.reachable(web.seeds())
         root = new_crawl(tmp_path / "crawl", web, seeds=sorted(pages)[::2])
         command = ("crawl", root, "--until-empty", "--fetchers", 2)
-        for step in STEPS:
+        for step in steps:
             with step_under_way(root, step, *command) as process:
                 time.sleep(later_s)
                 interrupt(process.pid, whole_group)

@@ -24,7 +24,7 @@ from support.crawls import (
     rows,
     run,
     start,
-    writer,
+    writes,
 )
 
 KILLS = 20
@@ -62,7 +62,7 @@ def kill_at_a_random_moment(root: Path, dice: random.Random) -> bool:
     process = start("crawl", root, "--until-empty", "--fetchers", 2)
     step, later_s = dice.choice(STEPS), dice.random() ** 2
     deadline = time.monotonic() + 10
-    while process.poll() is None and writer(root) != f"pinyon {step}" and time.monotonic() < deadline:
+    while process.poll() is None and not writes(root, process.pid, step) and time.monotonic() < deadline:
         time.sleep(0.002)
     time.sleep(later_s)
     if process.poll() is not None:

@@ -43,6 +43,10 @@ def test_nothing_runs_without_a_memory_limit_and_a_temp_directory(
     assert setting(engine, "TimeZone") == "UTC"
 
 
+def test_buckets_are_taken_one_at_a_time_in_order(engine: DuckDBEngine) -> None:
+    assert engine.bucket_groups(4) == [[0], [1], [2], [3]]
+
+
 def test_what_does_not_fit_in_memory_goes_to_disk_and_is_gone_afterwards(tmp_path: Path) -> None:
     with DuckDBEngine(tmp_path / "spill", memory_limit_mb=60, threads=1) as engine:
         engine.rows(
@@ -270,7 +274,7 @@ _ENDLESS = """
 import sys
 from pathlib import Path
 from pinyon.engines.duckdb_engine import DuckDBEngine
-with DuckDBEngine(Path(sys.argv[1]), threads=1) as engine:
+with DuckDBEngine(Path(sys.argv[1]), threads=int(sys.argv[2])) as engine:
     print("go", flush=True)
     try:
         engine.rows("SELECT count(*) FROM range(1_000_000_000_000) AS r(i) WHERE hash(i) = 1")
@@ -279,9 +283,10 @@ with DuckDBEngine(Path(sys.argv[1]), threads=1) as engine:
 """
 
 
-def test_ctrl_c_ends_a_running_query(tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_ctrl_c_ends_a_running_query(tmp_path: Path, threads: int) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", _ENDLESS, str(tmp_path / "spill")],
+        [sys.executable, "-c", _ENDLESS, str(tmp_path / "spill"), str(threads)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -436,6 +436,20 @@ def test_a_crawl_of_a_newer_format_is_left_alone(crawl: Crawl, tmp_path: Path) -
     assert done.stderr.count("\n") == 1 and "newer pinyon" in done.stderr
 
 
+def test_writers_that_wait_for_each_other_lose_nothing(crawl: Crawl, tmp_path: Path) -> None:
+    processes = []
+    for n in range(3):
+        seeds = tmp_path / f"seeds-{n}.txt"
+        seeds.write_text(f"http://a.test/{n}\n")
+        command = [sys.executable, "-m", "pinyon", "inject", str(crawl.root), str(seeds)]
+        wait = ["--set", "store.lock_wait=60"]
+        processes.append(subprocess.Popen([*command, *wait], stdout=subprocess.PIPE, text=True))
+    told = [process.communicate(timeout=60)[0] for process in processes]
+    assert told == ["1 new URLs, 0 known, 0 given twice\n"] * 3
+    assert set(rows(crawl)) == {f"http://a.test/{n}" for n in range(3)}
+    assert crawl.store.current(CRAWLDB).version == 3
+
+
 _LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))

@@ -102,6 +102,17 @@ def test_sessions_stay_if_told() -> None:
     assert keep("http://a.test/b;jsessionid=1?PHPSESSID=2") == "http://a.test/b;jsessionid=1?PHPSESSID=2"
 
 
+def test_a_session_id_that_is_new_on_each_request_makes_no_new_url() -> None:
+    pages = [
+        "http://a.test/cart;jsessionid={:X}",
+        "http://a.test/cart?PHPSESSID={:x}",
+        "http://a.test/cart?CFID={}",
+    ]
+    assert {normalise(page.format(number)) for page in pages for number in range(50)} == {
+        "http://a.test/cart"
+    }
+
+
 def test_https_is_used_where_asked_for_and_a_port_is_another_service() -> None:
     upgrade = Normaliser(https_hosts=["a.test", "*.example.org"])
     assert upgrade("http://a.test/x") == "https://a.test/x"

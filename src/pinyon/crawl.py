@@ -5,10 +5,9 @@ Steps are functions that take a `Crawl`. It opens things when they are first nee
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,9 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from pinyon import settings as settings_module
-from pinyon.errors import InputError, SettingError, StoreError
-from pinyon.settings import Settings
+from pinyon.errors import InputError, LockedError, SettingError, StoreError
+from pinyon.settings import Settings, as_toml, gather, keys
 from pinyon.store import DeltaStore, Segments, WriterLock
 from pinyon.store.files import write_atomically
 from pinyon.tables import CRAWLDB, HOSTDB
@@ -30,22 +28,6 @@ if TYPE_CHECKING:
 CONFIG_NAME = "pinyon.toml"
 #: Rows of a bucket beyond which `rebucket` is advised, and that `init --expect` aims below.
 ROWS_PER_BUCKET = 4_000_000
-
-_CONFIG_HEAD = (
-    "# Settings of this crawl: 'pinyon settings' lists all of them with their defaults and units.\n"
-)
-#: What a new pinyon.toml proposes, by section.
-_PROPOSALS = {
-    "fetcher": (
-        '# agent_name = "pinyon"\n'
-        '# agent_contact = "https://example.org/crawler"   # site owners want to reach you; needed off loopback\n'
-        "# server_delay = 5.0\n"
-    ),
-    "generate": "# top_n = 100000\n# max_count = 100\n",
-}
-
-#: Where settings come from that are not written down.
-_ENVIRONMENT = "environment"
 
 
 class Crawl:
@@ -73,7 +55,7 @@ class Crawl:
         if (root / CONFIG_NAME).exists():
             raise StoreError(f"{root}: there is a crawl here already; choose another directory")
         _refuse_foreign_directory(root)
-        crawl = cls(root, *_read_settings(root, Path(conf) if conf else None, settings, os.environ))
+        crawl = cls(root, *gather(None, conf, os.environ, settings))
         buckets = buckets_for(expect_urls) if expect_urls else crawl.settings.store.buckets
         if buckets < 1 or buckets & (buckets - 1):
             raise SettingError(f"store.buckets = {buckets}: wanted a power of two")
@@ -85,7 +67,7 @@ class Crawl:
                 crawl.store.create(spec, buckets=buckets, facts=facts)
         (root / "segments").mkdir(exist_ok=True)
         # last: a directory with this file is a whole crawl
-        write_atomically(root / CONFIG_NAME, _config_text(crawl.settings))
+        write_atomically(root / CONFIG_NAME, as_toml(crawl.settings))
         return crawl
 
     @classmethod
@@ -97,12 +79,11 @@ class Crawl:
         root = Path(root)
         if not (root / CONFIG_NAME).is_file():
             raise StoreError(f"{root}: not a crawl directory; 'pinyon init {root}' makes one")
-        found, warnings = _read_settings(root, Path(conf) if conf else None, settings, os.environ)
-        return cls(root, found, warnings)
+        return cls(root, *gather(root / CONFIG_NAME, conf, os.environ, settings))
 
     def with_settings(self, **settings: Any) -> Crawl:
         """The same crawl with other values of 'section__name'; shares nothing that is open."""
-        return Crawl(self.root, self.settings.with_values(_keys(settings), "arguments"))
+        return Crawl(self.root, self.settings.with_values(keys(settings), "arguments"))
 
     # -- its parts -------------------------------------------------------------------------------------------
 
@@ -192,6 +173,8 @@ class Crawl:
             self._sweep()
             try:
                 yield
+            except LockedError:  # somebody writes all the same: what looks like litter may be theirs
+                raise
             except BaseException:
                 with suppress(StoreError, OSError):  # the disk may be full: what was written must not stay
                     self.sweep_versions()
@@ -255,42 +238,6 @@ def parse_time(text: str) -> datetime:
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise SettingError(f"'{text}' is no time: wanted ISO 8601 or epoch milliseconds") from error
-
-
-def _keys(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {name.replace("__", ".", 1): value for name, value in settings.items()}
-
-
-def _read_settings(
-    root: Path, conf: Path | None, arguments: Mapping[str, Any], environment: Mapping[str, str]
-) -> tuple[Settings, list[str]]:
-    """All sources in their order; and warnings, one line each."""
-    settings, warnings = Settings(), []
-    own = root / CONFIG_NAME
-    if own.exists():
-        settings = settings.with_values(settings_module.from_toml(own), str(own))
-    if conf is not None and conf.suffix == ".xml":
-        values, unknown = settings_module.from_nutch(conf)
-        settings = settings.with_values(values, str(conf))
-        if unknown:
-            warnings.append(f"{conf}: properties without a meaning here: {', '.join(sorted(set(unknown)))}")
-    elif conf is not None:
-        settings = settings.with_values(settings_module.from_toml(conf), str(conf))
-    settings = settings.with_values(settings_module.from_environment(environment), _ENVIRONMENT)
-    return settings.with_values(_keys(arguments), "arguments"), warnings
-
-
-def _config_text(settings: Settings) -> str:
-    """A `pinyon.toml` that proposes some settings, and sets those that were given but for the environment's.
-
-    JSON writes texts, numbers, truth and lists as TOML does.
-    """
-    lines: dict[str, list[str]] = {section: [text] for section, text in _PROPOSALS.items()}
-    for key, value in settings.effective().items():
-        section, _, name = key.partition(".")
-        if value is not None and settings.origins.get(key, _ENVIRONMENT) != _ENVIRONMENT:
-            lines.setdefault(section, []).append(f"{name} = {json.dumps(value, ensure_ascii=False)}\n")
-    return _CONFIG_HEAD + "".join(f"\n[{section}]\n{''.join(texts)}" for section, texts in lines.items())
 
 
 def _refuse_foreign_directory(root: Path) -> None:

@@ -113,10 +113,10 @@ def step_under_way(root: Path, step: str, *arguments: object) -> Iterator[subpro
     process = start(*arguments)
     try:
         deadline = time.monotonic() + 60
-        while writer(root) != f"pinyon {step}":
+        while not writes(root, process.pid, step):
             assert process.poll() is None, f"ended before {step}: {process.communicate()}"
             assert time.monotonic() < deadline, f"{step} did not begin"
-            time.sleep(0.001)
+            time.sleep(0.002)
         yield process
     finally:
         if process.poll() is None:
@@ -124,19 +124,21 @@ def step_under_way(root: Path, step: str, *arguments: object) -> Iterator[subpro
         process.communicate()
 
 
-def writer(root: Path) -> str | None:
-    """The command that holds the lock, as its file says."""
+def writes(root: Path, pid: int, step: str) -> bool:
+    """Whether this process holds the lock for that step."""
     try:
-        return str(json.loads((root / ".writer.json").read_text())["command"])
+        holder = json.loads((root / ".writer.json").read_text())
     except (OSError, ValueError):
-        return None
+        return False
+    return bool(holder["pid"] == pid and holder["command"] == f"pinyon {step}")
 
 
 def processes_about(root: Path) -> list[int]:
-    """Living processes that have a file of this crawl open or are told of it: writers and their workers."""
+    """Living processes that have a file of this crawl open or are told of it: writers and their workers. Without
+    /proc nobody is found."""
     found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid() and _is_about(entry, str(root)):
+    for entry in Path("/proc").glob("[0-9]*"):
+        if int(entry.name) != os.getpid() and _is_about(entry, str(root)):
             found.append(int(entry.name))
     return found
 

@@ -55,8 +55,9 @@ class Years:
             "bounds": bounds_table(self._rules.bounds),
         }
         job = load("pinyon.cycle", "updatedb")
-        self._engine.run(job, tables, self._rules.params(now), self._rules.fragments())
-        rows = self._engine.rows(f"SELECT {', '.join(CRAWLDB.names)} FROM ({self._rules.rows_sql()})")
+        fragments = self._rules.fragments()
+        self._engine.run(job, tables, self._rules.params(now), fragments)
+        rows = self._engine.rows(f"SELECT {', '.join(CRAWLDB.names)} FROM ({job.result(fragments)})")
         self.rows = {row["url"]: row for row in rows}
 
 

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 import click
 
 from pinyon import __version__
-from pinyon.cli import ask, keep, read, steps, upkeep
+from pinyon.cli import ask, keep, look, read, steps, upkeep
 from pinyon.cli.common import printable
 from pinyon.errors import PinyonError
 
 #: Commands by what they are for; those that make a crawl in the order they are run.
 _SECTIONS: dict[str, Sequence[click.Command]] = {
     "Crawling": steps.COMMANDS,
-    "Reading": read.COMMANDS,
+    "Reading": (*look.COMMANDS, *read.COMMANDS),
     "Asking": ask.COMMANDS,
     "Keeping in order": (keep.segments, *upkeep.COMMANDS),
     "Trying": (keep.demo,),

@@ -10,13 +10,15 @@ import click
 
 from pinyon.cli import common
 from pinyon.cli.common import clock, counts, fields, output, table
-from pinyon.cli.steps import _Generate, _generate_options, _given
+from pinyon.cli.generate_options import GenerateCommand, generate_options, given
 from pinyon.errors import UsageError
 
 _MARKS = {"passes": "ok", "drops": "DROPS", "unset": "-", "unasked": "?"}
 
 
-@click.command(cls=_Generate, epilog="Example: pinyon explain my-crawl https://example.org/ --top-n 1000")
+@click.command(
+    cls=GenerateCommand, epilog="Example: pinyon explain my-crawl https://example.org/ --top-n 1000"
+)
 @common.directory
 @click.argument("url", required=False)
 @click.option("--host", help="Explain a host: what holds for it, how many of its URLs are selected.")
@@ -26,7 +28,7 @@ _MARKS = {"passes": "ok", "drops": "DROPS", "unset": "-", "unasked": "?"}
     default=True,
     help="Whether to ask for the cut of top_n, which needs a look at all URLs.",
 )
-@_generate_options
+@generate_options
 @common.common
 def explain(
     crawl_dir: Path, url: str | None, host: str | None, segment: str | None, cut: bool, **options: Any
@@ -36,18 +38,18 @@ def explain(
     from pinyon.cycle.explain_segment import explain_segment
 
     out = output(options)
-    given = _given(options)
+    chosen = given(options)
     if (url is None) == (host is None):
         raise UsageError("explain takes a URL, or --host HOST")
-    if segment is not None and (url is None or given):
+    if segment is not None and (url is None or chosen):
         raise UsageError("--segment takes a URL and no options of generate: the list recorded its own")
     with common.opened(crawl_dir, options, out) as crawl:
         if host is not None:
-            found: Any = explain_host(crawl, host, cut=cut, **given)
+            found: Any = explain_host(crawl, host, cut=cut, **chosen)
         elif segment is not None:
             found = explain_segment(crawl, url or "", segment)
         else:
-            found = explain_url(crawl, url or "", cut=cut, **given)
+            found = explain_url(crawl, url or "", cut=cut, **chosen)
     for note in found.notes:
         out.note(f"note: {note}")
     lines = _host_lines if host is not None else _url_lines if segment is None else _segment_lines
@@ -109,18 +111,18 @@ def _segment_lines(found: Any) -> list[str]:
     return lines + (["", *_url_lines(found.why)] if found.why else [])
 
 
-@click.command(cls=_Generate, epilog="Example: pinyon plan my-crawl --top-n 100000 --fetchers 4")
+@click.command(cls=GenerateCommand, epilog="Example: pinyon plan my-crawl --top-n 100000 --fetchers 4")
 @common.directory
-@_generate_options
+@generate_options
 @common.common
 def plan(crawl_dir: Path, **options: Any) -> None:
     """What generate would select, how long fetching it takes at least, and what lower limits would save."""
     from pinyon.cycle.plan import plan as run
 
     out = output(options)
-    given = _given(options)
+    chosen = given(options)
     with common.opened(crawl_dir, options, out) as crawl:
-        found = run(crawl, **given)
+        found = run(crawl, **chosen)
     for note in found.notes:
         out.note(f"note: {note}")
     names = ["list", "part", "URLs", "hosts", "takes at least"]

@@ -18,7 +18,7 @@ from pinyon.errors import UsageError
 @click.argument("action", type=click.Choice(["list", "abort", "drop"]), default="list")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
-    "--with-warc", is_flag=True, help="drop: delete the WARC files too, instead of keeping them in warc/."
+    "--with-warc", is_flag=True, help="Delete its WARC files too, instead of keeping them in warc/."
 )
 @common.common
 def segments(crawl_dir: Path, action: str, names: tuple[str, ...], with_warc: bool, **options: Any) -> None:
@@ -37,7 +37,7 @@ def segments(crawl_dir: Path, action: str, names: tuple[str, ...], with_warc: bo
             raise UsageError(
                 f"segments {action}: name the segments; 'pinyon segments {crawl_dir}' lists them"
             )
-        done = abort(crawl, names) if action == "abort" else drop(crawl, names, with_warc=with_warc)
+        done = {"abort": abort, "drop": drop}[action](crawl, names, with_warc=with_warc)
     out.data({action: done}, [f"{name}: {'aborted' if action == 'abort' else 'dropped'}" for name in done])
 
 

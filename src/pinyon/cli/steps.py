@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from pinyon import settings as settings_module
 from pinyon.cli import common
 from pinyon.cli.common import Out, counts, output
+from pinyon.cli.generate_options import GenerateCommand, generate_options, given
 from pinyon.crawl import Crawl, parse_time
 from pinyon.errors import UsageError
 
@@ -84,61 +84,13 @@ def import_(crawl_dir: Path, format_: str, crawldb: Path | None, hostdb: Path | 
 
 # -- generate ----------------------------------------------------------------------------------------------------
 
-#: Options of Nutch's generator, in its spelling, and ours.
-_NUTCH_OPTIONS = {
-    "-topN": "--top-n",
-    "-numFetchers": "--fetchers",
-    "-maxNumSegments": "--segments",
-    "-adddays": "--add-days",
-    "-noFilter": "--no-filter",
-    "-expr": "--expr",
-    "-hostdb": "--hostdb",
-}
-#: Settings whose option has a shorter name.
-_SHORT = {"limits_file": "limits"}
-
-
-class _Generate(click.Command):
-    """Understands Nutch's spellings too."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [_NUTCH_OPTIONS.get(arg, arg) for arg in args])
-
-
-def _generate_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """One option for each setting of `[generate]`, with its help, unit and default."""
-    for spec in reversed([s for s in settings_module.specs() if s.section == "generate"]):
-        name = "--" + _SHORT.get(spec.name, spec.name).replace("_", "-")
-        text = spec.help + (f" [{spec.unit}]" if spec.unit else "")
-        if spec.kind is bool:
-            option = click.option(f"{name}/--no-{name[2:]}", spec.name, default=None, help=text)
-        elif spec.choices:
-            option = click.option(name, spec.name, type=click.Choice(spec.choices), help=text)
-        elif spec.kind is tuple:
-            option = click.option(name, spec.name, multiple=True, metavar="NAME", help=text)
-        elif spec.name == "hostdb":
-            option = click.option(
-                name, spec.name, is_flag=False, flag_value="on", metavar="[PATH]", help=text
-            )
-        else:
-            metavar = {int: "N", float: "NUMBER", str: "TEXT"}[spec.kind]
-            option = click.option(name, spec.name, metavar=metavar, help=text)
-        function = option(function)
-    return function
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """The settings of `[generate]` that were given as options, taken out of `options`."""
-    names = [spec.name for spec in settings_module.specs() if spec.section == "generate"]
-    taken = {name: options.pop(name) for name in names if name in options}
-    return {name: value for name, value in taken.items() if value is not None and value != ()}
-
 
 @click.command(
-    cls=_Generate, epilog="Example: pinyon generate my-crawl --top-n 100000 --max-count 100 --fetchers 2"
+    cls=GenerateCommand,
+    epilog="Example: pinyon generate my-crawl --top-n 100000 --max-count 100 --fetchers 2",
 )
 @common.directory
-@_generate_options
+@generate_options
 @click.option(
     "--engine", type=click.Choice(["duckdb", "reference"]), help="reference: the slow specification."
 )
@@ -149,9 +101,9 @@ def generate(crawl_dir: Path, engine: str | None, dry_run: bool, **options: Any)
     from pinyon.cycle.generate import generate as run
 
     out = output(options)
-    given = _given(options)
+    chosen = given(options)
     with common.opened(crawl_dir, options, out) as crawl:
-        report = run(crawl, dry_run=dry_run, **given, **({"engine": engine} if engine else {}))
+        report = run(crawl, dry_run=dry_run, **chosen, **({"engine": engine} if engine else {}))
     for note in report.notes:
         out.note(f"note: {note}")
     lines = [
@@ -280,7 +232,7 @@ def updatehostdb(crawl_dir: Path, **options: Any) -> None:
 @click.option("--rounds", type=int, default=None, help="How many rounds [1].")
 @click.option("--until-empty", is_flag=True, help="Until nothing is due.")
 @click.option("--duration", type=float, metavar="SECONDS", help="Begin no round after this time.")
-@_generate_options
+@generate_options
 @common.common
 def crawl(
     crawl_dir: Path, rounds: int | None, until_empty: bool, duration: float | None, **options: Any
@@ -292,7 +244,7 @@ def crawl(
     out = output(options)
     if rounds is not None and until_empty:
         raise UsageError("--rounds and --until-empty exclude each other")
-    given = _given(options)
+    chosen = given(options)
     unlimited = until_empty or (duration is not None and rounds is None)
     with common.opened(crawl_dir, options, out) as opened, Watch(out) as watch:
         report = crawl_rounds(
@@ -301,7 +253,7 @@ def crawl(
             duration_s=duration,
             told=lambda step, done: out.note(f"{step}: {told(done)}"),
             progress=watch.heard,
-            **given,
+            **chosen,
         )
     if report.rounds == 0 and report.ended_by == "empty":
         from pinyon.errors import NothingDue

@@ -45,16 +45,15 @@ SCORE_MODELS: Mapping[str, ScoreModel] = {
 }
 
 
-def link_fragments(db: Db) -> dict[str, str]:
-    """`link_score` and `new_score` of the model that is set."""
+def fragments(db: Db) -> dict[str, str]:
+    """`link_score`, `known_score` and `new_score` of the model that is set."""
     model = SCORE_MODELS[db.scores]
     internal, external = float(db.score_internal), float(db.score_external)
     factor = f"{internal}"
     if internal != external:
         factor = f"CASE WHEN l.host = l.from_host THEN {internal} ELSE {external} END"
-    return {"link_score": model.link.format(factor=factor), "new_score": model.new}
-
-
-def row_fragments(db: Db) -> dict[str, str]:
-    """`known_score` of the model that is set."""
-    return {"known_score": SCORE_MODELS[db.scores].known}
+    return {
+        "link_score": model.link.format(factor=factor),
+        "known_score": model.known,
+        "new_score": model.new,
+    }

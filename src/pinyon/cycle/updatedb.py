@@ -82,19 +82,21 @@ def _updatedb(crawl: Crawl, segments: Sequence[Segment], already: list[str], now
     touched = touched_buckets(crawl, inputs)
     capped = any(cap is not None for cap in caps(rules.db).values())
     entered = crawl.scratch("entered") if capped else None
+    job = load("pinyon.cycle", "updatedb")
+    fragments = rules.fragments(
+        pages_twice=pages_twice(crawl, inputs), crowded=crowded(crawl, inputs, rules.db.max_inlinks)
+    )
     written, counts = rewrite(
         crawl,
         table,
-        load("pinyon.cycle", "updatedb"),
+        job,
         inputs.of,
         rules.params(now),
-        result=f"({rules.rows_sql()})",
+        result=f"({job.result(fragments)})",
         counts="update_counts",
         buckets=touched,
         aside=(ENTERED_SQL, entered) if entered else None,
-        fragments=rules.fragments(
-            pages_twice=pages_twice(crawl, inputs), crowded=crowded(crawl, inputs, rules.db.max_inlinks)
-        ),
+        fragments=fragments,
     )
     cut = cut_surplus(crawl, table, written, sorted(entered.iterdir())) if entered else Cut(written, {})
     names = [segment.name for segment in segments]

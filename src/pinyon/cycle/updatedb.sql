@@ -1,7 +1,7 @@
 -- One bucket of the crawldb, with what was learned of its URLs and of the links that lead to them.
 -- reads: crawldb, results, links, fetchlist, hosts, hostdb, bounds
 -- params: now, retry_max, retry_interval, interval_default, interval_max, interval_min, interval_most, additions, max_inlinks
--- fragments: delta, interval, gap, kept_facts, distinct_links, default_scope, placed_links, allowed, link_filter, capped_links, inherited, link_score, new_score
+-- fragments: delta, interval, gap, kept_facts, distinct_links, default_scope, placed_links, allowed, link_filter, capped_links, inherited, link_score, known_score, new_score
 
 -- step: latest (kept)
 -- A URL fetched twice: the latest result wins; one that was not even requested says nothing beside one that was.
@@ -12,13 +12,19 @@ QUALIFY row_number() OVER (
     ORDER BY action IN ('postponed', 'unchanged'), fetch_time DESC, action, signature NULLS LAST, etag NULLS LAST
 ) = 1
 
+-- step: matched (kept)
+-- Rows that a result is for.
+SELECT c.*
+FROM crawldb AS c
+SEMI JOIN latest AS r ON r.url_key = c.url_key AND r.url = c.url
+
 -- == URLs that were fetched and that the crawldb does not know ==
 
 -- step: unknown (kept)
 -- From a list of somebody's own, or of a later version than the one that was restored.
 SELECT r.*
 FROM latest AS r
-ANTI JOIN crawldb AS c ON c.url_key = r.url_key AND c.url = r.url
+ANTI JOIN matched AS c ON c.url_key = r.url_key AND c.url = r.url
 WHERE :additions AND r.action NOT IN ('postponed', 'unchanged')
 
 -- step: listed
@@ -53,7 +59,7 @@ LEFT JOIN listed AS f ON f.url_key = u.url_key AND f.url = u.url
 SELECT
     url, url_key, host, host_key, domain, bucket, status, fetch_time, fetch_interval, last_fetch_time, modified_time,
     first_seen, retries, score, inlinks, depth, signature, etag, last_modified, generate_time, metadata
-FROM crawldb
+FROM matched
 UNION ALL
 SELECT * FROM entering
 
@@ -125,7 +131,7 @@ FROM bounded
 
 -- step: refetched
 SELECT
-    url, url_key, what,
+    url, url_key, bucket, what,
     CASE WHEN action IN ('fetched', 'not_modified', 'parse_failed') THEN {kept_facts} ELSE metadata END AS metadata,
     CASE what
         WHEN 'fetched' THEN 'db_fetched'
@@ -205,12 +211,12 @@ WHERE c.status = 'db_robots_denied'
 
 -- step: changed (kept)
 SELECT
-    url, url_key, what, status, fetch_time, fetch_interval, last_fetch_time, modified_time, retries, signature, etag,
+    url, url_key, bucket, what, status, fetch_time, fetch_interval, last_fetch_time, modified_time, retries, signature, etag,
     last_modified, metadata
 FROM refetched
 UNION ALL
 SELECT
-    f.url, f.url_key, 'freed' AS what, f.status, CAST(:now AS TIMESTAMPTZ) AS fetch_time, f.fetch_interval,
+    f.url, f.url_key, f.bucket, 'freed' AS what, f.status, CAST(:now AS TIMESTAMPTZ) AS fetch_time, f.fetch_interval,
     f.last_fetch_time, f.modified_time, f.retries, f.signature, f.etag, f.last_modified, f.metadata
 FROM freed AS f
 ANTI JOIN refetched AS r ON r.url_key = f.url_key AND r.url = f.url
@@ -283,29 +289,38 @@ SELECT *
 FROM counted_links
 QUALIFY row_number() OVER (PARTITION BY url_key, to_url ORDER BY moved DESC, from_score DESC, from_url) <= :max_inlinks
 
+-- step: links_here (kept)
+-- Read once: a bucket's links lie in the files of all pages.
+SELECT
+    url_key, to_url AS url, host, host_key, domain, bucket, from_url, from_first, moved, allowed,
+    from_depth + CASE WHEN moved THEN 0 ELSE 1 END AS depth,
+    -- decimals add up to the same whatever the order they come in, floats do not
+    CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12)) AS gives,
+    {inherited} AS metadata
+FROM {capped_links} AS l
+
 -- step: linked (kept)
 -- How many, how near, how much: of each target. What a page gives to a URL that is known already, it gave when it was
--- first fetched. Only narrow columns: a bucket's links lie in the files of all pages.
+-- first fetched.
 SELECT
     url_key,
-    to_url AS url,
+    url,
+    bucket,
     bool_or(allowed) AS allowed,
     CAST(count(*) FILTER (WHERE NOT moved) AS INTEGER) AS inlinks,
     CAST(count(*) FILTER (WHERE NOT moved AND from_first) AS INTEGER) AS new_inlinks,
-    CAST(least(min(from_depth + CASE WHEN moved THEN 0 ELSE 1 END) FILTER (WHERE allowed), 32767) AS SMALLINT) AS depth,
-    -- decimals add up to the same whatever the order they come in, floats do not
-    CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) AS DOUBLE) AS score,
-    CAST(sum(CAST(greatest(least({link_score}, 1e15), -1e15) AS DECIMAL(28, 12))) FILTER (WHERE from_first) AS DOUBLE)
-        AS new_score
-FROM {capped_links} AS l
-GROUP BY url_key, to_url
+    CAST(least(min(depth) FILTER (WHERE allowed), 32767) AS SMALLINT) AS depth,
+    CAST(sum(gives) AS DOUBLE) AS score,
+    CAST(sum(gives) FILTER (WHERE from_first) AS DOUBLE) AS new_score
+FROM links_here
+GROUP BY url_key, url, bucket
 
 -- step: moved_here (kept)
 -- What the target of a redirect inherits.
-SELECT url_key, to_url AS url, {inherited} AS metadata
-FROM counted_links AS l
+SELECT url_key, url, bucket, metadata
+FROM links_here
 WHERE moved AND allowed
-QUALIFY row_number() OVER (PARTITION BY url_key, to_url ORDER BY from_depth, from_url) = 1
+QUALIFY row_number() OVER (PARTITION BY url_key, url ORDER BY depth, from_url) = 1
 
 -- step: new_targets (kept)
 -- URLs that only links know of enter, unless they may not.
@@ -315,17 +330,8 @@ ANTI JOIN crawldb AS c ON c.url_key = l.url_key AND c.url = l.url
 ANTI JOIN entering AS e ON e.url_key = l.url_key AND e.url = l.url
 WHERE :additions AND l.allowed
 
--- step: first_links
--- Of all links to a new URL the one nearest to a seed: what it says of the URL, and what the URL inherits.
-SELECT l.*, {inherited} AS inherited
-FROM counted_links AS l
-SEMI JOIN new_targets AS n ON n.url_key = l.url_key AND n.url = l.to_url
-WHERE allowed
-QUALIFY row_number() OVER (
-    PARTITION BY l.url_key, l.to_url ORDER BY l.from_depth + CASE WHEN l.moved THEN 0 ELSE 1 END, l.from_url
-) = 1
-
 -- step: arriving (kept)
+-- Of all links to a new URL the one nearest to a seed says where it lies, and hands its metadata down.
 SELECT
     l.url, l.url_key, f.host, f.host_key, f.domain, f.bucket,
     'db_unfetched' AS status,
@@ -342,11 +348,55 @@ SELECT
     CAST(NULL AS VARCHAR) AS etag,
     CAST(NULL AS VARCHAR) AS last_modified,
     CAST(NULL AS TIMESTAMPTZ) AS generate_time,
-    f.inherited AS metadata
-FROM new_targets AS l
-JOIN first_links AS f ON f.url_key = l.url_key AND f.to_url = l.url
+    f.metadata
+FROM links_here AS f
+JOIN new_targets AS l ON l.url_key = f.url_key AND l.url = f.url
+WHERE f.allowed
+QUALIFY row_number() OVER (PARTITION BY f.url_key, f.url ORDER BY f.depth, f.from_url) = 1
 
 -- step: update_counts (kept)
 SELECT what, count(*) AS urls FROM changed GROUP BY what
 UNION ALL
 SELECT 'new' AS what, count(*) AS urls FROM arriving
+
+-- == the next version: never kept, it is written as it is read, however large the bucket ==
+
+-- step: known_rows
+SELECT
+    url, url_key, host, host_key, domain, bucket, status, fetch_time, fetch_interval, last_fetch_time, modified_time,
+    first_seen, retries, score, inlinks, depth, signature, etag, last_modified, generate_time, metadata
+FROM crawldb
+UNION ALL
+SELECT * FROM entering
+
+-- step: updated_rows
+-- The target of a redirect has what its source had, unless it has it already.
+SELECT
+    c.url, c.url_key, c.host, c.host_key, c.domain, c.bucket,
+    CASE WHEN d.url IS NULL THEN c.status ELSE d.status END AS status,
+    CASE WHEN d.url IS NULL THEN c.fetch_time ELSE d.fetch_time END AS fetch_time,
+    CASE WHEN d.url IS NULL THEN c.fetch_interval ELSE d.fetch_interval END AS fetch_interval,
+    CASE WHEN d.url IS NULL THEN c.last_fetch_time ELSE d.last_fetch_time END AS last_fetch_time,
+    CASE WHEN d.url IS NULL THEN c.modified_time ELSE d.modified_time END AS modified_time,
+    c.first_seen,
+    CASE WHEN d.url IS NULL THEN c.retries ELSE d.retries END AS retries,
+    CAST({known_score} AS FLOAT) AS score,
+    c.inlinks + coalesce(l.new_inlinks, 0) AS inlinks,
+    CAST(least(c.depth, coalesce(l.depth, c.depth)) AS SMALLINT) AS depth,
+    CASE WHEN d.url IS NULL THEN c.signature ELSE d.signature END AS signature,
+    CASE WHEN d.url IS NULL THEN c.etag ELSE d.etag END AS etag,
+    CASE WHEN d.url IS NULL THEN c.last_modified ELSE d.last_modified END AS last_modified,
+    CASE WHEN d.url IS NULL THEN c.generate_time END AS generate_time,
+    CASE
+        WHEN m.url IS NOT NULL THEN map_concat(m.metadata, coalesce(d.metadata, c.metadata))
+        ELSE coalesce(d.metadata, c.metadata)
+    END AS metadata
+FROM known_rows AS c
+LEFT JOIN changed AS d ON d.url_key = c.url_key AND d.url = c.url AND d.bucket = c.bucket
+LEFT JOIN linked AS l ON l.url_key = c.url_key AND l.url = c.url AND l.bucket = c.bucket
+LEFT JOIN moved_here AS m ON m.url_key = c.url_key AND m.url = c.url AND m.bucket = c.bucket
+
+-- step: updated
+SELECT * FROM updated_rows
+UNION ALL
+SELECT * FROM arriving

@@ -9,7 +9,6 @@ from typing import Any
 
 from pinyon.cycle import row_facts, schedules, scopes, scores
 from pinyon.cycle.schedules import Bound
-from pinyon.jobs import load
 from pinyon.settings import Db
 
 #: A page that was fetched twice gave each of its links twice.
@@ -65,14 +64,9 @@ class Rules:
             "capped_links": "best_links" if crowded else "counted_links",
             "kept_facts": row_facts.kept_sql(self.kept_facts),
             **schedules.fragments(self.db),
-            **scores.link_fragments(self.db),
+            **scores.fragments(self.db),
             **scopes.fragments(self.db, self.known_keys, row_facts.inherited_sql(self.kept_facts)),
         }
-
-    def rows_sql(self) -> str:
-        """The query whose rows are the next version of a bucket, once the job has run."""
-        [(_, query)] = load("pinyon.cycle", "updatedb_rows").statements(scores.row_fragments(self.db))
-        return query
 
 
 def _link_filter(db: Db) -> str:

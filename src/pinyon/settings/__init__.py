@@ -23,7 +23,7 @@ from pinyon.settings.sections import (
     Urls,
     Warc,
 )
-from pinyon.settings.sources import from_environment, from_toml
+from pinyon.settings.sources import as_toml, from_environment, from_toml, gather, keys
 from pinyon.settings.spec import Spec
 from pinyon.settings.table import Settings, known, specs
 
@@ -41,9 +41,12 @@ __all__ = [
     "Store",
     "Urls",
     "Warc",
+    "as_toml",
     "from_environment",
     "from_nutch",
     "from_toml",
+    "gather",
+    "keys",
     "known",
     "specs",
 ]

@@ -1,13 +1,70 @@
-"""Where settings come from, but for Nutch's files: TOML, and the environment."""
+"""Where settings come from, and in which order: later sources win."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pinyon.errors import SettingError, nearest
-from pinyon.settings.table import specs
+from pinyon.settings.nutch import from_nutch
+from pinyon.settings.table import Settings, specs
+
+_ENVIRONMENT = "environment"
+
+_HEAD = "# Settings of this crawl: 'pinyon settings' lists all of them with their defaults and units.\n"
+#: What a new pinyon.toml proposes, by section.
+_PROPOSALS = {
+    "fetcher": (
+        '# agent_name = "pinyon"\n'
+        '# agent_contact = "https://example.org/crawler"   # site owners want to reach you; needed off loopback\n'
+        "# server_delay = 5.0\n"
+    ),
+    "generate": "# top_n = 100000\n# max_count = 100\n",
+}
+
+
+def gather(
+    own: Path | None,
+    conf: Path | str | None,
+    environment: Mapping[str, str],
+    arguments: Mapping[str, Any],
+) -> tuple[Settings, list[str]]:
+    """All sources in their order, and warnings, one line each.
+
+    `own` is the crawl's TOML, `conf` another one or a `.xml` of Nutch's, `arguments` are 'section__name' values.
+    """
+    settings, warnings = Settings(), []
+    if own is not None:
+        settings = settings.with_values(from_toml(own), str(own))
+    if conf is not None and Path(conf).suffix == ".xml":
+        values, unknown = from_nutch(Path(conf))
+        settings = settings.with_values(values, str(conf))
+        if unknown:
+            warnings.append(f"{conf}: properties without a meaning here: {', '.join(sorted(unknown))}")
+    elif conf is not None:
+        settings = settings.with_values(from_toml(Path(conf)), str(conf))
+    settings = settings.with_values(from_environment(environment), _ENVIRONMENT)
+    return settings.with_values(keys(arguments), "arguments"), warnings
+
+
+def keys(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """'section__name' → value as 'section.name' → value."""
+    return {name.replace("__", ".", 1): value for name, value in arguments.items()}
+
+
+def as_toml(settings: Settings) -> str:
+    """A `pinyon.toml` that proposes some settings, and sets those that were given but for the environment's.
+
+    JSON writes texts, numbers, truth and lists as TOML does.
+    """
+    lines: dict[str, list[str]] = {section: [text] for section, text in _PROPOSALS.items()}
+    for key, value in settings.effective().items():
+        section, _, name = key.partition(".")
+        if value is not None and settings.origins.get(key, _ENVIRONMENT) != _ENVIRONMENT:
+            lines.setdefault(section, []).append(f"{name} = {json.dumps(value, ensure_ascii=False)}\n")
+    return _HEAD + "".join(f"\n[{section}]\n{''.join(texts)}" for section, texts in lines.items())
 
 
 def from_toml(path: Path) -> dict[str, Any]:
