@@ -50,7 +50,8 @@ def test_parts_are_drawn_only_as_workers_become_idle(workers: Workers) -> None:
     with closing(workers.map(square, parts(), 2)) as results:
         for _ in range(5):
             next(results)
-        assert drawn <= 5 + 2
+        # two under way, and one more where both of them had ended at once and one result is still to be taken
+        assert drawn <= 5 + 2 + 1
 
 
 @pytest.mark.parametrize(
